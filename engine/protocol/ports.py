@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.protocol.documents import CheckFiles, FileProfile, Inspection, Reading, ReadOptions
+from engine.protocol.events import Envelope, Event, RunEnded, Signal
 from engine.protocol.ledger import Check
 from engine.protocol.messages import Action, ChatReply, ChatRequest, Message
 from engine.protocol.sandbox import InterpreterEnv, Outcome, SandboxPolicy
+from engine.protocol.tasks import TaskRequest
 from engine.protocol.tools import Observation, ToolResult, ToolSpec
 from engine.protocol.verdicts import CheckResult
 from engine.system.spawn import Child
@@ -238,4 +240,60 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds that never jump."""
+        ...
+
+
+class RunHandle(Protocol):
+    """A run at work, as a face (window, command line, library) holds it."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    @property
+    def folder(self) -> Path:
+        """The run folder: journal, workspace, outputs, blobs."""
+        ...
+
+    def subscribe(self, on_event: Callable[[Envelope, Event], None], on_signal: Callable[[Signal], None]) -> None:
+        """Be told of each event after it was journaled (past ones first, in order) and of signals."""
+        ...
+
+    async def result(self) -> RunEnded:
+        """Wait for the end; a pause ends it too, with status ``paused``."""
+        ...
+
+    async def pause(self) -> None:
+        """Stop within two seconds; the run can be resumed. Safe to call twice."""
+        ...
+
+    def answer(self, question_id: str, answer: str) -> None:
+        """Answer a `QuestionAsked`."""
+        ...
+
+    def steer(self, text: str) -> None:
+        """Send a message that is taken up at the next step."""
+        ...
+
+
+class Engine(Protocol):
+    """What the faces use; composed in ``engine/app.py``."""
+
+    async def start(self, request: TaskRequest) -> RunHandle:
+        """Begin a run.
+
+        Raises:
+            UserError: an attachment, the output folder, the profile or the model cannot be used.
+        """
+        ...
+
+    async def resume(self, run_id: str) -> RunHandle:
+        """Take up a paused or crashed run.
+
+        Raises:
+            UserError: no such run, it is over, or another engine holds it.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Pause what runs, end every child."""
         ...
