@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
-
-import msgspec
 
 from engine.journal_store import JournalReader
 from engine.protocol.errors import UserError
 from engine.protocol.events import Envelope, Event
+from engine.protocol.rpc import RunSummary
 from engine.runfolder import RunFolder
 from engine.state import RunState, fold
 
 _TITLE_CHARS = 80
-
-
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the list.
-
-    Attributes:
-        run_id: its id.
-        folder: absolute path.
-        created_at: ISO 8601 UTC time; empty where it cannot be read.
-        title: the beginning of the request.
-        status: as the run ended; ``open`` if it never did (at work, or cut off); ``corrupt`` if it cannot be read.
-        deliverables: paths of finished files.
-        problem: why it cannot be read, for ``corrupt``.
-    """
-
-    run_id: str
-    folder: str
-    created_at: str = ""
-    title: str = ""
-    status: Literal["verified", "unverified", "failed", "paused", "open", "corrupt"] = "open"
-    deliverables: tuple[str, ...] = ()
-    problem: str = ""
 
 
 class RunsIndex:
@@ -49,7 +25,7 @@ class RunsIndex:
         self._runs = runs
         self._seen: dict[str, tuple[tuple[int, ...], RunSummary]] = {}
 
-    def list(self) -> tuple[RunSummary, ...]:
+    def runs(self) -> tuple[RunSummary, ...]:
         """All runs, newest first; a folder that cannot be read is listed as ``corrupt``.
 
         Journals that did not change since the last call are not read again.
@@ -82,6 +58,17 @@ class RunsIndex:
                 hits=", ".join(hits[-5:]),
             )
         return RunFolder(self._runs / hits[0])
+
+    def show(self, run_id: str) -> RunSummary:
+        """One run's line.
+
+        Args:
+            run_id: an id or the beginning of one.
+
+        Raises:
+            UserError: there is no such run.
+        """
+        return self._summary(self.find(run_id))
 
     def state(self, run_id: str) -> RunState:
         """Fold a run from its journal, whoever writes it.

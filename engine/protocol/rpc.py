@@ -138,6 +138,42 @@ class FilePiece(msgspec.Struct, frozen=True, kw_only=True):
     end: bool
 
 
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the list.
+
+    Attributes:
+        run_id: its id.
+        folder: absolute path.
+        created_at: ISO 8601 UTC time; empty where it cannot be read.
+        title: the beginning of the request.
+        status: as the run ended; ``open`` if it never did (at work, or cut off); ``corrupt`` if it cannot be read.
+        deliverables: paths of finished files.
+        problem: why it cannot be read, for ``corrupt``.
+    """
+
+    run_id: str
+    folder: str
+    created_at: str = ""
+    title: str = ""
+    status: Literal["verified", "unverified", "failed", "paused", "open", "corrupt"] = "open"
+    deliverables: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class EventsParams(msgspec.Struct, frozen=True, kw_only=True):
+    """``read_events``: events on disk after a number; answered by `EventPage`."""
+
+    run_id: str
+    after_seq: int = 0
+
+
+class EventPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Some events in order, and whether these are the last."""
+
+    envelopes: tuple[Envelope, ...]
+    end: bool
+
+
 class EventNote(msgspec.Struct, frozen=True, kw_only=True):
     """``event``: an event was journaled. A body over 4 KiB is a blob in the run folder."""
 
