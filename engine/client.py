@@ -207,7 +207,8 @@ class EngineClient:
                 self._take(rpc.decode(line))
         except (rpc.RpcError, ValueError, msgspec.DecodeError) as error:
             _log.error("The engine broke the protocol: %s", error)
-        await self._end()
+        finally:
+            await self._end()
 
     async def _end(self) -> None:
         status = await (self._child.wait() if self._closing else self._child.stop())
@@ -281,4 +282,7 @@ class EngineClient:
             _log.exception("Event %s of run %s cannot be shown.", envelope.seq, envelope.run_id)
             return
         for on_event, _ in tuple(run.listeners):
-            on_event(envelope, event)
+            try:
+                on_event(envelope, event)
+            except Exception:  # noqa: BLE001 - one listener's fault must not cut off the others; it is logged
+                _log.exception("A listener failed at event %s of run %s.", envelope.seq, envelope.run_id)

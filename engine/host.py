@@ -190,7 +190,8 @@ class Host:
 
 
 def _page(folder: RunFolder, after_seq: int) -> rpc.EventPage:
-    envelopes, size = [], 0
+    envelopes: list[Envelope] = []
+    size = 0
     for envelope in JournalReader(folder.journal, folder.blobs).envelopes(after_seq):
         if size > PAGE_BYTES:
             return rpc.EventPage(envelopes=tuple(envelopes), end=False)
