@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.memory.budget import ContextBudget
-from engine.memory.compression import prune
+from engine.memory.compression import PINNED, prune
 from engine.protocol.errors import ModelError
 from engine.protocol.events import DialogueRewritten, MessageAdded
 from engine.protocol.messages import Message, Role
@@ -30,6 +30,17 @@ class Dialogue:
     @property
     def messages(self) -> tuple[Message, ...]:
         return self._log.state.dialogue(self.name)
+
+    @property
+    def to_send(self) -> tuple[Message, ...]:
+        """The messages as a backend gets them: strict chat templates refuse two of one role in a row, so these are joined."""
+        joined: list[Message] = []
+        for message in self.messages:
+            if joined and joined[-1].role == message.role == "user":
+                joined[-1] = Message(role="user", content=f"{joined[-1].content}\n\n{message.content}")
+            else:
+                joined.append(message)
+        return tuple(joined)
 
     @property
     def turns(self) -> int:
@@ -57,7 +68,7 @@ class Dialogue:
         """
         newest_rounds = 3
         while True:
-            tokens = await model.count_tokens(self.messages)
+            tokens = await model.count_tokens(self.to_send)
             if tokens + budget.reply_tokens <= budget.compress_at_tokens:
                 return
             rewrite = prune(self.messages, newest_rounds=newest_rounds, digest_chars=budget.summary_chars)
@@ -67,7 +78,7 @@ class Dialogue:
                         dialogue=self.name,
                         keep=rewrite.keep,
                         summary=render("roles/over_window", digest=rewrite.summary),
-                        summary_before=rewrite.keep[-1] + 1,
+                        summary_before=PINNED,
                         reason="the window is nearly full",
                     )
                 )

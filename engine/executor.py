@@ -172,16 +172,14 @@ class Executor:
         await self._roles.chat(
             attempt.role,
             dialogue.name,
-            dialogue.messages,
+            dialogue.to_send,
             max_tokens=self._budget.reply_tokens,
             schema=self._dialect.schema(self._specs),
             stop=self._dialect.stop(),
             retry=attempt.retry,
         )
 
-    async def _act(
-        self, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
-    ) -> tuple[AttemptResult | None, str]:
+    async def _act(self, dialogue: Dialogue, loop: LoopControl, seen_wrong: str) -> tuple[AttemptResult | None, str]:
         reply = self._log.cursors[dialogue.name].reply
         try:
             action = self._dialect.decode(reply, self._specs)
@@ -224,7 +222,8 @@ class Executor:
         existing = tuple(name for name in files if self._runner.exists(name))
         if files and not existing and "finish" not in seen_wrong:
             raise ModelError(
-                f"finish names {', '.join(files)}, but no such file is here. Make the file first.", code="finish.no_file"
+                f"finish names {', '.join(files)}, but no such file is here. Make the file first.",
+                code="finish.no_file",
             )
         return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files)))), ""
 
@@ -256,7 +255,8 @@ def _convert(arguments: dict[str, Any], tool: Tool) -> msgspec.Struct:
     except msgspec.ValidationError as error:
         fields = ", ".join(tool.spec.arguments.__struct_fields__)
         raise ModelError(
-            f"The arguments of {tool.spec.name} are not right: {error}. Its arguments are: {fields}.", code="tool.arguments"
+            f"The arguments of {tool.spec.name} are not right: {error}. Its arguments are: {fields}.",
+            code="tool.arguments",
         ) from None
 
 
@@ -264,4 +264,3 @@ def _changed(changes: ChangeSet) -> str:
     if not changes.changes:
         return ""
     return "Files changed: " + ", ".join(f"{change.name} ({change.kind})" for change in changes.changes) + "."
-

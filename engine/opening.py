@@ -40,7 +40,9 @@ def _section(reading: Reading) -> str:
     return f"## {reading.name}\n{reading.text}" + (f"\n({reading.more})" if reading.truncated and reading.more else "")
 
 
-def shared_messages(tools_text: str, request: str, ledger: Ledger, previews: str, budget: ContextBudget) -> tuple[Message, ...]:
+def shared_messages(
+    tools_text: str, request: str, ledger: Ledger, previews: str, budget: ContextBudget
+) -> tuple[Message, ...]:
     """The prefix that every role's dialogue begins with, byte for byte.
 
     Args:

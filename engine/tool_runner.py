@@ -83,7 +83,9 @@ class ToolRunner:
         """
         if intent.effect == "send":
             text = "This call was interrupted; it may or may not have been carried out. It was not sent again."
-            await self._return(intent.call_id, intent.tool, ToolResult(text=text, ok=False, code="interrupted"), ChangeSet(), 0)
+            await self._return(
+                intent.call_id, intent.tool, ToolResult(text=text, ok=False, code="interrupted"), ChangeSet(), 0
+            )
             return
         if intent.effect != "read" and await self.workspace_digest() != intent.before:
             await self._workspace.restore(self._log.state.snapshots[intent.call_id])
@@ -109,7 +111,9 @@ class ToolRunner:
         except ModelError as error:
             return ToolResult(text=error.text, ok=False, code=error.code)
         except TimeoutError:
-            return ToolResult(text="The time for this run is nearly used up; the call was stopped.", ok=False, code="timeout")
+            return ToolResult(
+                text="The time for this run is nearly used up; the call was stopped.", ok=False, code="timeout"
+            )
 
     async def _return(self, call_id: str, name: str, result: ToolResult, changes: ChangeSet, seconds: float) -> None:
         observation = await asyncio.to_thread(self._store.bound, name, call_id, result, changes)
