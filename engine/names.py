@@ -15,6 +15,7 @@ from engine.system.paths import name_fault
 
 MAX_NAME_BYTES = 255
 """What file systems take."""
+_LONGEST_PATH_BYTES = 2000
 
 _RESERVED = frozenset(("outputs", "originals", *IGNORED_FOLDERS))
 
@@ -55,6 +56,9 @@ def relative_name(name: str, root: Path) -> str:
     Raises:
         ModelError: empty, or it leads out of the workspace.
     """
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > _LONGEST_PATH_BYTES or any(len(part) > MAX_NAME_BYTES for part in re.split(r"[/\\]", name)):
+        raise ModelError("That name is longer than any file's. Use a short, plain name.", code="file.name")
     text = name if (root / name).is_file() and name else name.strip().strip("\"'`").strip()
     if "\x00" in text or not text:
         raise ModelError("Give the name of a file; this one is empty or not a name.", code="file.name")

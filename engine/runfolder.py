@@ -79,7 +79,7 @@ class RunFolder:
             UserError: there is no such run.
         """
         root = runs / run_id
-        if run_id != Path(run_id).name or not root.is_dir():
+        if run_id in ("", ".", "..") or run_id != Path(run_id).name or not root.is_dir():
             raise UserError(
                 "run.unknown",
                 "There is no run {run_id}.",
