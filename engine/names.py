@@ -56,11 +56,11 @@ def relative_name(name: str, root: Path) -> str:
     Raises:
         ModelError: empty, or it leads out of the workspace.
     """
-    size = len(name.encode("utf-8", "surrogatepass"))
-    if size > _LONGEST_PATH_BYTES or any(len(part) > MAX_NAME_BYTES for part in re.split(r"[/\\]", name)):
+    sizes = [len(part.encode("utf-8", "surrogatepass")) for part in re.split(r"[/\\]", name)]
+    if max(sizes) > MAX_NAME_BYTES or sum(sizes) > _LONGEST_PATH_BYTES:
         raise ModelError("That name is longer than any file's. Use a short, plain name.", code="file.name")
     text = name if (root / name).is_file() and name else name.strip().strip("\"'`").strip()
-    if "\x00" in text or not text:
+    if "\x00" in text or not text or text.encode("utf-8", "replace").decode() != text:
         raise ModelError("Give the name of a file; this one is empty or not a name.", code="file.name")
     if text.startswith(str(root) + os.sep):
         text = text[len(str(root)) + 1 :]

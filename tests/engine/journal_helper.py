@@ -147,7 +147,7 @@ class EchoEngine:
 
     async def start(self, request: TaskRequest) -> EchoRun:
         if not request.text:
-            raise UserError("request.empty", "The request {odd} is empty.", todo="Say {what}.", odd="{x}", what="more")
+            raise UserError("request.empty", "The request {odd} is empty.", todo="Say {much}.", odd="{x}", much="more")
         folder = RunFolder.create(self._runs, SystemClock())
         return await self._begin(folder, request, RunCreated(request=request))
 

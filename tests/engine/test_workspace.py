@@ -251,6 +251,14 @@ async def test_resolve_and_target_stay_inside(workspace: Workspace, name: str) -
             ask(name)
 
 
+@pytest.mark.parametrize("name", ["说" * 100, "a\0b", "\ud800x", "x/" * 1500, ""])
+async def test_names_no_file_has_are_the_models_to_mend(workspace: Workspace, name: str) -> None:
+    for ask in (workspace.resolve, workspace.target):
+        with pytest.raises(ModelError) as caught:
+            ask(name)
+        assert caught.value.text.encode()
+
+
 async def test_a_missing_file_brings_the_nearest_names(workspace: Workspace) -> None:
     with pytest.raises(ModelError, match="empty"):
         workspace.resolve("a.csv")
