@@ -11,7 +11,7 @@ from typing import Any, Literal
 import httpx
 import msgspec
 
-from engine.protocol.errors import RetryableError, UserError
+from engine.protocol.errors import RetryableError
 from engine.protocol.messages import ChatReply, ChatRequest, FinishReason, Message
 from engine.protocol.ports import OnDelta
 from models.accumulator import ReplyAccumulator
@@ -98,6 +98,8 @@ class OpenAICompatibleModel:
         if self._settings.flavour != "llama_cpp":
             return
         response = await self._plain("GET", "/props")
+        if response is None:
+            return
         settings = response.json().get("default_generation_settings") or {}
         if isinstance(settings.get("n_ctx"), int):
             self._context_tokens = settings["n_ctx"]
@@ -213,19 +215,18 @@ class OpenAICompatibleModel:
     async def _counted(self, messages: list[dict[str, Any]]) -> int | None:
         """llama.cpp's own count: one call where it knows it, two calls on older servers, else None."""
         body = {"messages": messages, "model": self.name, **self._settings.extra_body}
-        try:
-            response = await self._plain("POST", "/v1/chat/completions/input_tokens", body)
+        response = await self._plain("POST", "/v1/chat/completions/input_tokens", body)
+        if response is not None:
             return int(response.json()["input_tokens"])
-        except (UserError, KeyError):
-            pass  # an older server; the next way asks for the same
-        try:
-            rendered = await self._plain("POST", "/apply-template", body)
-            text = {"content": rendered.json()["prompt"], "add_special": True}
-            return len((await self._plain("POST", "/tokenize", text)).json()["tokens"])
-        except (UserError, KeyError):
+        rendered = await self._plain("POST", "/apply-template", body)
+        if rendered is None:
             return None
+        text = {"content": rendered.json()["prompt"], "add_special": True}
+        response = await self._plain("POST", "/tokenize", text)
+        return None if response is None else len(response.json()["tokens"])
 
-    async def _plain(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+    async def _plain(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response | None:
+        """Ask one of llama.cpp's own endpoints; None where this server does not have it."""
         endpoint = await self._endpoint()
         url = endpoint.url.rstrip("/").removesuffix("/v1") + path
         try:
@@ -233,6 +234,8 @@ class OpenAICompatibleModel:
                 response = await self._http(endpoint).request(method, url, json=body, headers=_headers(endpoint))
         except (TimeoutError, httpx.TransportError) as error:
             raise RetryableError(f"The model server does not answer: {error or type(error).__name__}") from error
+        if response.status_code in (404, 405, 501):
+            return None
         if response.status_code != 200:
             raise error_from(response.status_code, response.headers, response.text, url=url, model=self.name)
         return response
