@@ -109,7 +109,7 @@ class _Lowering:
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    options = schema["anyOf"] if "anyOf" in schema else [schema]
+    options = schema.get("anyOf", [schema])
     if {"type": "null"} in options:
         return schema
     return {"anyOf": [*options, {"type": "null"}]}

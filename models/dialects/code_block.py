@@ -46,7 +46,7 @@ class CodeBlock:
             f"When done: {common.FINISH_EXAMPLE}"
         )
 
-    def schema(self, tools: Sequence[ToolSpec]) -> dict[str, Any] | None:
+    def schema(self, tools: Sequence[ToolSpec]) -> dict[str, Any] | None:  # noqa: ARG002 - the port's signature
         return None
 
     def stop(self) -> tuple[str, ...]:
