@@ -66,7 +66,7 @@ async def fetch(
     options = options or FetchOptions()
     final = cache_dir / entry.file_name
     try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(cache_dir.mkdir, parents=True, exist_ok=True)
         async with _locked(final, progress):
             if await asyncio.to_thread(_ready, entry, final):
                 return final
@@ -165,10 +165,10 @@ async def _locked(final: Path, progress: Progress) -> AsyncIterator[None]:
             lock.acquire(blocking=False)
             break
         except filelock.Timeout:
-            progress(0, 0, f"Waiting for another download of this model ({_holder(holder)})")
+            progress(0, 0, f"{_holder(holder)} is fetching this model; waiting for it")
             await asyncio.sleep(_LOCK_POLL_S)
     try:
-        holder.write_text(f"process {os.getpid()}", encoding="utf-8")
+        holder.write_text(f"Process {os.getpid()}", encoding="utf-8")
         yield
     finally:
         lock.release()
@@ -176,9 +176,9 @@ async def _locked(final: Path, progress: Progress) -> AsyncIterator[None]:
 
 def _holder(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8") or "another process"
+        return path.read_text(encoding="utf-8") or "Another process"
     except FileNotFoundError:
-        return "another process"
+        return "Another process"
 
 
 def _mark_path(final: Path) -> Path:
@@ -283,17 +283,28 @@ async def remove(entry: CatalogEntry, cache_dir: Path) -> int:
 
     Returns:
         Bytes freed.
+
+    Raises:
+        UserError: it is being fetched at this moment.
     """
     final = cache_dir / entry.file_name
-    if not cache_dir.is_dir():
+    if not await asyncio.to_thread(cache_dir.is_dir):
         return 0
+    async with _locked(final, _refuse):
+        return await asyncio.to_thread(_remove, final)
+
+
+def _refuse(_done: int, _total: int, text: str) -> None:
+    raise UserError("download.busy", "The model cannot be removed now: {text}.", todo="Try again later.", text=text)
+
+
+def _remove(final: Path) -> int:
+    partial = Partial(final)
     freed = 0
-    async with _locked(final, _silent):
-        partial = Partial(final)
-        for path in (final, partial.path):
-            if path.exists():
-                freed += path.stat().st_size
-                path.unlink()
-        partial.discard()
-        _mark_path(final).unlink(missing_ok=True)
+    for path in (final, partial.path):
+        if path.exists():
+            freed += path.stat().st_size
+            path.unlink()
+    partial.discard()
+    _mark_path(final).unlink(missing_ok=True)
     return freed

@@ -23,7 +23,7 @@ Flavour = Literal["llama_cpp", "openai"]
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a backend listens; `url` is without ``/v1``-less guesses: for ``openai`` it includes the version part."""
+    """Where a backend listens; an address without a path gets ``/v1`` added."""
 
     url: str
     api_key: str = ""
@@ -63,18 +63,12 @@ class OpenAICompatibleModel:
     Args:
         settings: see `ClientSettings`.
         endpoint: gives the present address (a managed server may have moved after a restart).
-        on_close: called once by `aclose`, to release a managed server.
     """
 
-    def __init__(
-        self,
-        settings: ClientSettings,
-        endpoint: Callable[[], Awaitable[Endpoint]],
-        on_close: Callable[[], Awaitable[None]] = _nothing,
-    ) -> None:
+    def __init__(self, settings: ClientSettings, endpoint: Callable[[], Awaitable[Endpoint]]) -> None:
         self._settings = settings
         self._endpoint = endpoint
-        self._on_close = on_close
+        self._on_close: Callable[[], Awaitable[None]] = _nothing
         self._client: httpx.AsyncClient | None = None
         self._context_tokens = settings.context_tokens
         self._estimator = TokenEstimator()
@@ -87,6 +81,14 @@ class OpenAICompatibleModel:
     @property
     def context_tokens(self) -> int:
         return self._context_tokens
+
+    def call_on_close(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Have `aclose` also do this, once.
+
+        Args:
+            action: such as ending the server that belongs to this model alone.
+        """
+        self._on_close = action
 
     async def probe(self) -> None:
         """Read the real window from llama.cpp's ``/props``; elsewhere the setting stays.

@@ -65,9 +65,9 @@ class Partial:
             chunks: a beginning of `chunks`.
         """
         self.chunks = list(chunks)
-        with self.path.open("ab") as file:
-            file.truncate(self.size_bytes)
-        self._record()
+        if self.path.exists():
+            os.truncate(self.path, self.size_bytes)
+            self._record()
 
     def align(self, part_bytes: int) -> int:
         """Cut back to a whole number of parts.
@@ -95,6 +95,7 @@ class Partial:
             Its length.
         """
         digest, size = hashlib.sha256(), 0
+        self.path.touch()
         with self.path.open("r+b") as file:
             file.seek(self.size_bytes)
             file.truncate()

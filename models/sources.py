@@ -80,9 +80,9 @@ async def take(
 
 
 async def _local(source: LocalFile, entry: CatalogEntry, partial: Partial, progress: Progress) -> None:
-    path = Path(source.path).expanduser()
+    path = Path(source.path)
     try:
-        size = path.stat().st_size
+        size = (await asyncio.to_thread(path.stat)).st_size
     except OSError as error:
         raise SourceFailed(f"{path} cannot be read: {error.strerror}") from error
     if size != entry.size_bytes:
@@ -138,7 +138,7 @@ async def _download(
             progress(partial.size_bytes + size, entry.size_bytes, text)
 
         status, output = await _pip(requirement, folder, grown, options)
-        wheels = list(folder.glob("*.whl"))
+        wheels = _wheels(folder)
         if status == 0 and len(wheels) == 1:
             return wheels[0]
         lines = [line.strip() for line in output.splitlines() if line.strip()]
@@ -147,6 +147,10 @@ async def _download(
         for wheel in wheels:
             wheel.unlink()
     raise SourceFailed(f"{requirement}: {reason}")
+
+
+def _wheels(folder: Path) -> list[Path]:
+    return list(folder.glob("*.whl"))
 
 
 async def _pip(requirement: str, folder: Path, grown: Callable[[], None], options: FetchOptions) -> tuple[int, str]:
