@@ -25,7 +25,7 @@ def read(path: Path, options: ReadOptions) -> Reading:
         wanted = _wanted(options, count)
         texts = {number: page_text(document, number) for number in wanted}
     if not any(text.strip() for text in texts.values()):
-        raise ReadProblem("no_text_layer", f"The {count} pages are pictures: there is no text in this file.")
+        raise ReadProblem("no_text_layer", f"There is no text in this file ({count} pages); the pages may be pictures.")
     # finding tables is slow: only on the pages that will be seen
     tables = _tables(path, _first_pages(texts, options.max_chars)) if not options.search else {}
     parts = [f"{path.name}: PDF, {count} pages"]
@@ -49,7 +49,7 @@ def profile(path: Path) -> FileProfile:
         pages=count,
         words=words,
         headings=tuple(titles[:50]),
-        problem="" if words else "no_text_layer",
+        problem="" if any(text.strip() for text in texts) else "no_text_layer",
     )
 
 
@@ -123,6 +123,7 @@ def _tables(path: Path, numbers: list[int]) -> dict[int, str]:
     """Ruled tables by page, as Markdown; none where the second parser does not get on with the file."""
     import pdfminer.pdfexceptions
     import pdfplumber
+    from pdfplumber.utils.exceptions import PdfminerException
 
     found: dict[int, str] = {}
     try:
@@ -136,7 +137,15 @@ def _tables(path: Path, numbers: list[int]) -> dict[int, str]:
                         "Table:\n" + markdown_table(table) for table in tables if len(table) > 1 and len(table[0]) > 1
                     )
                 page.close()
-    except (pdfminer.pdfexceptions.PDFException, ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except (
+        pdfminer.pdfexceptions.PDFException,
+        PdfminerException,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+    ):
         # the text was read by the other parser already; tables are an addition
         return found
     return found
