@@ -13,6 +13,12 @@ from tools.writers.registry import Written
 from tools.writers.tables import find_tables
 
 
+class PlainText(str):
+    """A text that stays a text in a workbook even if it is written like a formula."""
+
+    __slots__ = ()
+
+
 def write(content: str, target: Path, title: str, encoding: str) -> Written:
     """One sheet for each table, named after the heading above it."""
     del encoding
@@ -45,8 +51,8 @@ def write_sheets(sheets: Sequence[tuple[str, Sequence[Sequence[Any]]]], target: 
 
 def put(cell: Any, value: Any, *, plain: bool = False) -> None:
     """Set a cell; `plain` keeps a text a text."""
-    if not isinstance(value, str) or plain:
-        cell.value = value
+    if not isinstance(value, str) or plain or isinstance(value, PlainText):
+        cell.value = str(value) if isinstance(value, str) else value
         if isinstance(value, str):
             cell.data_type = "s"
         return
