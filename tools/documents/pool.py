@@ -19,7 +19,7 @@ from engine.protocol.sandbox import SandboxPolicy
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from engine.system.spawn import Child, role_argv
 from tools.documents.confinement import worker_environment, worker_paths
-from tools.documents.worker import Reply, Request
+from tools.documents.wire import Reply, Request
 from tools.readers.kinds import PROBLEMS, ReadProblem, first_problem, kind_of
 
 _LIFETIME_S = 86_400.0
@@ -40,11 +40,18 @@ class _Worker:
         try:
             self.child.stdin.write(msgspec.json.encode(request) + b"\n")
             await self.child.stdin.drain()
+        except ConnectionError:
+            return None
+        return await self.receive(request.id)
+
+    async def receive(self, number: int) -> Reply | None:
+        """The reply to a request; the one of number 0 says that the worker is ready."""
+        try:
             line = await self.child.stdout.readline()
             reply = msgspec.json.decode(line, type=Reply) if line else None
         except (ConnectionError, ValueError, msgspec.DecodeError):
             return None
-        return reply if reply is not None and reply.id == request.id else None
+        return reply if reply is not None and reply.id == number else None
 
 
 class DocumentPool:
@@ -119,7 +126,7 @@ class DocumentPool:
             await self._precheck(path)
             value = await self._value("profile", {"path": str(path)})
         except ReadProblem as problem:
-            size = path.stat().st_size if path.is_file() else 0
+            size = await asyncio.to_thread(_size, path)
             return FileProfile(name=path.name, kind=kind_of(path), size_bytes=size, problem=problem.problem)
         return msgspec.convert(value, FileProfile)
 
@@ -170,7 +177,7 @@ class DocumentPool:
         problem = await asyncio.to_thread(first_problem, path)
         if problem is not None:
             raise problem
-        real = path.resolve()
+        real = await asyncio.to_thread(path.resolve)
         if not any(real.is_relative_to(root) for root in (*self._readable, self._scratch)):
             raise ReadProblem("unreadable", "The file is outside the folders that may be read.")
 
@@ -235,6 +242,20 @@ class DocumentPool:
         )
         worker = _Worker(await self._sandbox.spawn(role_argv("document-worker"), policy, stderr=self._log))
         self._all.add(worker)
+        try:
+            ready = await asyncio.wait_for(worker.receive(0), self._timeout_s)
+        except (TimeoutError, asyncio.CancelledError):
+            await self._end(worker)
+            raise
+        if ready is None:
+            code = await self._end(worker)
+            raise UserError(
+                "documents.no_worker",
+                "The program that reads documents does not start (status {code}).",
+                kept="No file was touched.",
+                todo="Run `oneday doctor`; it tells what is missing.",
+                code=code,
+            )
         return worker
 
     def _existing_readable(self) -> list[Path]:
@@ -243,3 +264,7 @@ class DocumentPool:
     async def _end(self, worker: _Worker) -> int:
         self._all.discard(worker)
         return await worker.child.stop(grace_s=0.05)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0

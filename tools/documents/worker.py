@@ -10,41 +10,12 @@ import queue
 import sys
 import threading
 import traceback
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 
 from engine.protocol.errors import ModelError, UserError
-
-
-class Request(msgspec.Struct, frozen=True):
-    """A job to do."""
-
-    id: int
-    job: str
-    params: dict[str, Any] = {}
-
-
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """How the job ended.
-
-    Attributes:
-        id: as in the request.
-        status: ``ok``; ``model`` or ``user`` for the errors of these names; ``memory`` or ``crash`` otherwise.
-        value: the job's JSON value.
-        key: key of a `UserError`, code of a `ModelError`, name of another exception.
-        text: what happened.
-        kept: as in `UserError`.
-        todo: as in `UserError`.
-    """
-
-    id: int
-    status: str = "ok"
-    value: Any = None
-    key: str = ""
-    text: str = ""
-    kept: str = ""
-    todo: str = ""
+from tools.documents.wire import Reply, Request
 
 
 def main() -> None:
@@ -52,10 +23,9 @@ def main() -> None:
     requests, replies = _private_streams()
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, lines), daemon=True).start()
+    _send(replies, Reply(id=0))
     while True:
-        reply = answer(msgspec.json.decode(lines.get(), type=Request))
-        replies.write(msgspec.json.encode(reply) + b"\n")
-        replies.flush()
+        _send(replies, answer(msgspec.json.decode(lines.get(), type=Request)))
 
 
 def answer(request: Request) -> Reply:
@@ -74,6 +44,11 @@ def answer(request: Request) -> Reply:
     except Exception as error:  # noqa: BLE001 - the border of the process: parsers fail in every way there is
         traceback.print_exc(file=sys.stderr)
         return Reply(id=request.id, status="crash", key=type(error).__name__, text=str(error)[:500])
+
+
+def _send(replies: IO[bytes], reply: Reply) -> None:
+    replies.write(msgspec.json.encode(reply) + b"\n")
+    replies.flush()
 
 
 def _receive(requests: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:

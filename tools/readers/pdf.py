@@ -110,7 +110,8 @@ def _wanted(options: ReadOptions, count: int) -> list[int]:
 
 
 def _first_pages(texts: dict[int, str], max_chars: int) -> list[int]:
-    seen, length = [], 0
+    seen: list[int] = []
+    length = 0
     for number, text in texts.items():
         if length > max_chars or len(seen) >= _TABLE_PAGES:
             break

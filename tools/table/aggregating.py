@@ -77,8 +77,8 @@ def _load(path: Path, sheet: str) -> Grid:
             return Grid.of(found.headers, found.data)
         headers, rows, _ = delimited.load(path)
         return Grid.of(headers, rows)
-    except ReadProblem as problem:
-        raise ModelError(f"{path.name}: {problem.detail}", code=f"read.{problem.problem}") from problem
+    except ReadProblem as error:
+        raise ModelError(f"{path.name}: {error.detail}", code=f"read.{error.problem}") from error
 
 
 def _grouped(grid: Grid, wanted: Aggregation, notes: list[str]) -> tuple[list[str], list[list[Any]]]:

@@ -41,8 +41,8 @@ def edit_table_job(params: dict[str, Any]) -> dict[str, Any]:
         if kind_of(path) == "xlsx":
             return _edit_xlsx(path, target, params.get("sheet", ""), operations)
         return _edit_csv(path, target, operations)
-    except ReadProblem as problem:
-        raise ModelError(f"{path.name}: {problem.detail}", code=f"read.{problem.problem}") from problem
+    except ReadProblem as error:
+        raise ModelError(f"{path.name}: {error.detail}", code=f"read.{error.problem}") from error
 
 
 def _edit_csv(path: Path, target: Path, operations: Operations) -> dict[str, Any]:
