@@ -153,18 +153,15 @@ class DocumentPool:
         """Run a registered job; see `tools.documents.jobs`.
 
         Raises:
-            ModelError: the job refused its parameters.
-            UserError: the file cannot be handled, or the worker ran out of time or memory or broke.
+            ModelError: the job refused its parameters, or ran out of time or memory or broke on the file.
+            UserError: as the job raised it, or no worker can be started.
         """
         try:
             return await self._value(name, dict(params))
         except ReadProblem as problem:
-            raise UserError(
-                f"document.{problem.problem}",
-                "The document could not be handled: {detail}",
-                kept="No file was changed.",
-                todo="Try a smaller part of it, or another format.",
-                detail=problem.detail,
+            raise ModelError(
+                f"This did not work: {problem.detail} No file was changed. Try a smaller part, or a script.",
+                code=f"document.{problem.problem}",
             ) from problem
 
     async def aclose(self) -> None:
@@ -244,7 +241,9 @@ class DocumentPool:
         self._all.add(worker)
         try:
             ready = await asyncio.wait_for(worker.receive(0), self._timeout_s)
-        except (TimeoutError, asyncio.CancelledError):
+        except TimeoutError:
+            ready = None
+        except asyncio.CancelledError:
             await self._end(worker)
             raise
         if ready is None:

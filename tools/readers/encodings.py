@@ -86,24 +86,34 @@ def _plausibility(text: str) -> float:
     foreign = [char for char in text if ord(char) > 127]
     if not foreign:
         return 0.0
-    return sum(_usual(char) for char in foreign) / len(foreign)
+    # Chinese and Korean share their byte pairs; real Korean is full of these syllables
+    korean = sum(char in "이다는에의가을를로고하서지한사도기인대시자" for char in foreign) > 0.08 * len(foreign)
+    return sum(_usual(char) for char in foreign) / len(foreign) + (0.06 if korean else 0.0)
 
 
 def _usual(char: str) -> float:
     code = ord(char)
-    if 0x3041 <= code <= 0x30FF or 0xAC00 <= code <= 0xD7A3:
+    if 0x3041 <= code <= 0x30FF:
         return 1.0
+    if 0xAC00 <= code <= 0xD7A3:
+        return 0.93 if _has("euc_kr", char) else 0.1
     if 0x4E00 <= code <= 0x9FFF:
         # the first level of GB 2312 holds the Chinese characters in daily use
-        try:
-            lead = char.encode("gb2312")[0]
-        except UnicodeEncodeError:
-            return 0.6
-        return 0.95 if lead < 0xD8 else 0.5
+        if not _has("gb2312", char):
+            return 0.75 if _has("cp932", char) or _has("big5", char) else 0.3
+        return 0.95 if char.encode("gb2312")[0] < 0xD8 else 0.6
     if 0x3000 <= code <= 0x303F or 0xFF01 <= code <= 0xFF5E or char in "“”‘’…—·":
         return 0.9
     # half-width kana and rare blocks are what wrong decodings are full of
     return 0.1
+
+
+def _has(encoding: str, char: str) -> bool:
+    try:
+        char.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _single_byte(sample: bytes) -> str:
@@ -119,5 +129,5 @@ def _single_byte(sample: bytes) -> str:
 def _western(text: str) -> bool:
     """Whether all accented characters are those of western European writing and stand singly inside words."""
     foreign = [char for char in text if ord(char) > 127]
-    usual = sum(char in "äöüÄÖÜßéèêëàâáçñóòôíìîúùûåøæœÉÈÀÇÑÅØÆ€£°§²³«»“”‘’–—…·©®¿¡½ãõÁÓÍÚ" for char in foreign)
+    usual = sum(char in "äöüÄÖÜßéèêëàâáçñóòôíìîúùûåøæœÉÈÀÇÑÅØÆ€£°§²³«»“”‘’–—…·©®¿¡½ãõÁÓÍÚÂÊÎÔÛËÏÌÒÙÀÃÕðþýÐÞÝ" for char in foreign)
     return usual >= 0.9 * len(foreign)
