@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 
 _BOMS = (
@@ -35,6 +36,11 @@ def detect_encoding(path: Path) -> str | None:
     controls = sum(byte < 32 and byte not in (7, 8, 9, 10, 12, 13, 27) for byte in sample[:4096])
     if controls > len(sample[:4096]) * 0.02:
         return None
+    latin = _decodes(sample, "cp1252")
+    # accented letters stand singly among plain ones; East Asian characters are pairs of such bytes, in runs
+    runs = re.findall(rb"[\x80-\xff]+", sample[: 64 << 10])
+    if latin is not None and sum(len(run) == 1 for run in runs) > 0.7 * len(runs) and _western(latin):
+        return "cp1252"
     return _east_asian(sample) or _single_byte(sample)
 
 
@@ -59,13 +65,13 @@ def _decodes(sample: bytes, encoding: str) -> str | None:
 
 
 def _wide(sample: bytes) -> str | None:
+    """UTF-16 without a mark, if that makes text of it."""
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    half = max(len(sample) // 2, 1)
-    if odd > half * 0.3 and even < half * 0.05:
-        return "utf-16-le"
-    if even > half * 0.3 and odd < half * 0.05:
-        return "utf-16-be"
-    return None
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    text = _decodes(sample[: len(sample) // 2 * 2], encoding)
+    if text is None or any(ord(char) < 32 and char not in "\t\n\r\f\x1a" for char in text):
+        return None
+    return encoding if max(even, odd) > 0.3 * len(text) else None
 
 
 def _east_asian(sample: bytes) -> str | None:
@@ -96,7 +102,7 @@ def _usual(char: str) -> float:
     if 0x3041 <= code <= 0x30FF:
         return 1.0
     if 0xAC00 <= code <= 0xD7A3:
-        return 0.93 if _has("euc_kr", char) else 0.1
+        return 0.93 if _has("euc_kr", char) and len(char.encode("euc_kr")) == 2 else 0.1
     if 0x4E00 <= code <= 0x9FFF:
         # the first level of GB 2312 holds the Chinese characters in daily use
         if not _has("gb2312", char):
@@ -119,11 +125,13 @@ def _has(encoding: str, char: str) -> bool:
 def _single_byte(sample: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    match = from_bytes(sample[: 64 << 10], cp_exclusion=["utf_7", *_EAST_ASIAN]).best()
     latin = _decodes(sample, "cp1252")
-    if match is None or (latin is not None and _western(latin)):
-        return "cp1252" if latin is not None else "latin-1"
-    return str(match.encoding)
+    if latin is not None and _western(latin):
+        return "cp1252"
+    match = from_bytes(sample[: 64 << 10], cp_exclusion=["utf_7", *_EAST_ASIAN]).best()
+    if match is not None:
+        return str(match.encoding)
+    return "cp1252" if latin is not None else "latin-1"
 
 
 def _western(text: str) -> bool:
