@@ -51,9 +51,7 @@ async def test_a_failed_write_keeps_the_old_file(context: Any) -> None:
     old.write_text("{}")
     for content, latex in (("{broken", False), ("{}", True), ("  ", False)):
         with pytest.raises(ModelError):
-            await WriteToFile().run(
-                WriteToFileArguments(filename="a.json", content=content, use_latex=latex), context
-            )
+            await WriteToFile().run(WriteToFileArguments(filename="a.json", content=content, use_latex=latex), context)
     assert old.read_text() == "{}"
     assert [path.name for path in context.workspace.iterdir()] == ["a.json"]
 
