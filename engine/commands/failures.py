@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import traceback
@@ -59,13 +60,15 @@ def crash_text(kind: type[BaseException], error: BaseException, trace: Traceback
         f"system    {platform.platform()}",
         f"command   {' '.join(argument for argument in sys.argv[1:3] if argument.isalpha())}",
     ]
-    return "\n".join(head) + "\n\n" + "".join(traceback.format_exception(kind, error, trace))
+    from engine.system.redactor import Redactor
+
+    return Redactor().redact("\n".join(head) + "\n\n" + "".join(traceback.format_exception(kind, error, trace)))
 
 
 def _write(text: str) -> Path:
-    from platformdirs import user_log_path
+    from engine.system.paths import user_folders
 
-    folder = user_log_path("oneday", appauthor=False)
+    folder = user_folders(os.environ).data / "crashes"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"crash-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
     path.write_text(text, encoding="utf-8", errors="replace")

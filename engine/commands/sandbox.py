@@ -41,6 +41,7 @@ async def _confined(argv: tuple[str, ...], folder: Path, timeout_s: float) -> in
     policy = SandboxPolicy(
         workspace=folder,
         read_only_paths=interpreter.read_only_paths,
+        hidden_paths=interpreter.hidden_paths,
         environment=interpreter.environment,
         timeout_s=timeout_s,
     )
