@@ -93,7 +93,8 @@ class Questions:
         self._screen.say(asked.question, style="bold")
         for number, option in enumerate(asked.options, 1):
             self._screen.say(f"  {number}. {option}")
-        self._screen.say(f"Your answer (Enter for: {asked.default or 'no answer'})")
+        nothing = "no" if asked.kind == "approval" else "no answer"
+        self._screen.say(f"Your answer (Enter for: {asked.default or nothing})")
         try:
             typed = await read_line()
         except EOFError:

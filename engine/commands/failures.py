@@ -18,10 +18,7 @@ from engine.protocol.errors import OneDayError, UserError
 
 def say(error: OneDayError) -> None:
     """Print what happened, what is safe and what to do, on standard error."""
-    if isinstance(error, UserError):
-        lines = [error.what, error.kept, error.todo]
-    else:
-        lines = [str(error)]
+    lines = [error.what, error.kept, error.todo] if isinstance(error, UserError) else [str(error)]
     for line in lines:
         if line:
             click.echo(clean(line), err=True)

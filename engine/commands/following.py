@@ -154,7 +154,7 @@ def _interrupts(handle: RunHandle, screen: Screen) -> Iterator[None]:
         click.echo("Press Ctrl+C again to end at once.", err=True)
         pausing.append(asyncio.create_task(handle.pause()))
 
-    def on_signal(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, _frame: FrameType | None) -> None:
         if pressed:
             os._exit(INTERRUPTED)
         pressed.append(number)

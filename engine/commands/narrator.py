@@ -155,7 +155,7 @@ class Narrator:
     def _on_Warned(self, event: ev.Warned) -> list[Line]:
         return [Line(text=f"Note: {event.text}", style="yellow")]
 
-    def _on_RunResumed(self, event: ev.RunResumed) -> list[Line]:
+    def _on_RunResumed(self, _event: ev.RunResumed) -> list[Line]:
         self.ended = None
         return [Line(text="Going on from where it stopped.", style="bold")]
 
@@ -204,7 +204,11 @@ class Narrator:
         if self.verdict is None:
             return []
         texts = {item.id: item.text for item in self.ledger.items}
-        groups = (("pass", "Checked:", "green"), ("fail", "Not right:", "red"), ("unknown", "Could not be checked:", ""))
+        groups = (
+            ("pass", "Checked:", "green"),
+            ("fail", "Not right:", "red"),
+            ("unknown", "Could not be checked:", ""),
+        )
         lines: list[Line] = []
         for status, title, style in groups:
             items = [item for item in self.verdict.items if item.status == status]
