@@ -178,9 +178,13 @@ async def gpu() -> Finding:
         lines = [line.strip() for line in (await _output(query, GPU_LIMIT_S)).splitlines() if line.strip()]
         if lines:
             return Finding(name="GPU", state="ok", detail="; ".join(lines))
-    if os.path.exists("/dev/kfd"):  # noqa: PTH110 - a look at a device node, not disk work
+    if _has_amd_driver():
         return Finding(name="GPU", state="ok", detail="AMD (ROCm driver)")
     return Finding(name="GPU", state="ok", detail="none found; models run on the processor, which is slower")
+
+
+def _has_amd_driver() -> bool:
+    return Path("/dev/kfd").exists()
 
 
 def memory() -> Finding:
