@@ -113,7 +113,7 @@ class Blobs:
             temporary.replace(target)
 
     def link_to(self, digest: str, target: Path) -> None:
-        """Place the blob at `target` for reading only: a hard link where possible, else a copy, without write permission.
+        """Place the blob at `target` for reading only: a hard link where possible, else a copy.
 
         Raises:
             UserError: the blob is missing.

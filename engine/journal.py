@@ -112,11 +112,10 @@ class Journal:
         """
         reader = JournalReader(path, blobs, upcasters=upcasters, versions=versions)
         journal = cls(reader, run_id, clock, versions)
-        if path.exists():
-            unknown = await asyncio.to_thread(reader.unknown)
-            if unknown:
-                journal._failure = newer_version(", ".join(unknown))
-                return journal
+        unknown = await asyncio.to_thread(lambda: reader.unknown() if path.exists() else ())
+        if unknown:
+            journal._failure = newer_version(", ".join(unknown))
+            return journal
         journal._writer = JournalWriter(
             path,
             run_id,

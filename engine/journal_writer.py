@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.blobs import Blobs
 from engine.journal_store import INSERT, connect_for_writing
+from engine.protocol.errors import UserError
 
 
 class Row(NamedTuple):
@@ -93,7 +94,7 @@ class JournalWriter:
     def _run(self) -> None:
         try:
             connection = connect_for_writing(self._path, self._run_id)
-        except BaseException as error:
+        except (sqlite3.Error, OSError, UserError) as error:
             self._on_failed(error)
             return
         self._on_written(0)
@@ -101,10 +102,11 @@ class JournalWriter:
             while rows := self._take():
                 self._write(connection, rows)
                 self._on_written(rows[-1].values[0])
-        except BaseException as error:
+        except (sqlite3.Error, OSError) as error:
             self._on_failed(error)
-            if not isinstance(error, sqlite3.Error | OSError):
-                raise
+        except BaseException as error:  # a bug: nobody may wait for ever because of it, and it stays loud
+            self._on_failed(error)
+            raise
         finally:
             connection.close()
 

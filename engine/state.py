@@ -124,7 +124,6 @@ class RunState(msgspec.Struct, kw_only=True):
     active_s: float = 0.0
     sessions: int = 0
     _last_at: float | None = None
-    _called: dict[str, str] = {}
 
     @property
     def status(self) -> RunStatus | None:
