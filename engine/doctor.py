@@ -14,9 +14,6 @@ from typing import Literal
 
 import msgspec
 
-from engine.protocol.errors import OneDayError
-from engine.protocol.ports import Sandbox
-from engine.protocol.sandbox import InterpreterEnv, SandboxPolicy
 from engine.system.paths import UserFolders, user_folders
 from engine.system.spawn import spawn
 
@@ -83,62 +80,39 @@ def python() -> Finding:
 
 
 async def confinement() -> Finding:
-    """Which confinement scripts would run under; tried with a real command."""
+    """Which confinement scripts get; chosen by trying what it must prevent."""
     from engine.commands.setting_up import confinement as choose
 
     try:
-        box, interpreter = await choose()
-        problem = await _trial(box, interpreter)
-    except OneDayError as error:
-        return Finding(name="Confinement of scripts", state="limited", detail=str(error), todo=_confinement_todo())
-    if not box.confines:
-        detail = f"{box.name}: scripts are not confined; each one is asked about"
-        return Finding(name="Confinement of scripts", state="limited", detail=detail, todo=_confinement_todo())
-    if problem:
-        detail = f"{box.name} was chosen, but a trial failed: {problem}"
-        return Finding(name="Confinement of scripts", state="missing", detail=detail, todo=_confinement_todo())
-    detail = f"{box.name}: no network, one folder, limits (tried)"
-    return Finding(name="Confinement of scripts", state="ok", detail=detail)
-
-
-async def _trial(box: Sandbox, interpreter: InterpreterEnv) -> str:
-    """Run an empty script confined; gives what went wrong, or nothing."""
-    if not box.confines:
-        return ""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="oneday-doctor-") as folder:
-        policy = SandboxPolicy(
-            workspace=Path(folder),
-            read_only_paths=interpreter.read_only_paths,
-            hidden_paths=interpreter.hidden_paths,
-            environment=interpreter.environment,
-            timeout_s=20,
-        )
-        outcome = await box.run([str(interpreter.python), "-c", "print('works')"], policy)
-    return "" if outcome.output.strip() == "works" else f"{outcome.status} {outcome.output.strip()[-200:]}"
-
-
-def _confinement_todo() -> str:
-    if sys.platform != "linux":
-        return "Nothing to install here; you are asked before each script runs."
-    return "Install bubblewrap (a package of your distribution) or allow unprivileged user namespaces."
+        box, _ = await choose()
+    except OSError as error:
+        detail = f"could not be tried: {error}"
+        return Finding(name="Confinement of scripts", state="missing", detail=detail, todo="See Disk below.")
+    if box.confines:
+        return Finding(name="Confinement of scripts", state="ok", detail=box.state)
+    todo = "Install bubblewrap (a package of your distribution) or allow unprivileged user namespaces."
+    return Finding(
+        name="Confinement of scripts", state="limited", detail=box.state, todo=todo if sys.platform == "linux" else ""
+    )
 
 
 def model_files(folders: UserFolders) -> list[Finding]:
-    """Which local models are here."""
+    """Which local models are here; looks at sizes, reads no file."""
     from engine.commands.screen import human_size
-    from engine.commands.setting_up import have_model, local_entries
+    from models.catalog import load_catalog
+    from models.downloads import list_installed
 
-    entries = local_entries()
-    here = [entry for entry in entries if have_model(entry, folders.models)]
-    if here:
-        return [
-            Finding(name="Local model", state="ok", detail=f"{entry.name}, {human_size(entry.size_bytes)}")
-            for entry in here
-        ]
-    todo = f"Fetch one: oneday models fetch {entries[0].name}" if entries else ""
-    return [Finding(name="Local model", state="missing", detail="none fetched yet", todo=todo, needed=True)]
+    catalog = load_catalog()
+    findings = []
+    for model in list_installed(catalog, folders.models):
+        detail = f"{model.name}, {human_size(model.size_bytes)}, {model.state}"
+        ready = model.state in ("ready", "unverified")
+        todo = "" if ready else f"Fetch it again: oneday models fetch {model.name}"
+        findings.append(Finding(name="Local model", state="ok" if ready else "limited", detail=detail, todo=todo))
+    if any(finding.state == "ok" for finding in findings):
+        return findings
+    todo = f"Fetch one: oneday models fetch {catalog.models[0].name}"
+    return [*findings, Finding(name="Local model", state="missing", detail="none here yet", todo=todo, needed=True)]
 
 
 def server_wheel() -> Finding:

@@ -188,7 +188,13 @@ class DocumentPool:
         if reply.status == "user":
             # the sentences are final already; as parameters they are not formatted twice
             raise UserError(
-                reply.key, "{what_}", kept="{kept_}", todo="{todo_}", what_=reply.text, kept_=reply.kept, todo_=reply.todo
+                reply.key,
+                "{what_}",
+                kept="{kept_}",
+                todo="{todo_}",
+                what_=reply.text,
+                kept_=reply.kept,
+                todo_=reply.todo,
             )
         if reply.status == "timeout":
             raise ReadProblem("timeout", f"{PROBLEMS['timeout']} (limit {self._timeout_s:g} s)")

@@ -68,9 +68,7 @@ def answer(request: Request) -> Reply:
     except ModelError as error:
         return Reply(id=request.id, status="model", key=error.code, text=error.text)
     except UserError as error:
-        return Reply(
-            id=request.id, status="user", key=error.key, text=error.what, kept=error.kept, todo=error.todo
-        )
+        return Reply(id=request.id, status="user", key=error.key, text=error.what, kept=error.kept, todo=error.todo)
     except MemoryError:
         return Reply(id=request.id, status="memory", key="MemoryError", text="it needs more memory than a job may use")
     except Exception as error:  # noqa: BLE001 - the border of the process: parsers fail in every way there is

@@ -164,9 +164,7 @@ def _trim(rows: list[Row], formulas: dict[tuple[int, int], str]) -> list[Row]:
 
 
 def _compute_missing(path: Path, sheets: list[Sheet]) -> None:
-    missing = [
-        (sheet, r, c) for sheet in sheets for r, c in sheet.formulas if sheet.rows[r - 1][c - 1] is None
-    ]
+    missing = [(sheet, r, c) for sheet in sheets for r, c in sheet.formulas if sheet.rows[r - 1][c - 1] is None]
     if not missing or path.stat().st_size > _COMPUTED_BYTES:
         return
     values = _Computed.load(path)

@@ -19,8 +19,8 @@ def write(content: str, target: Path, title: str, encoding: str) -> Written:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"The content is not valid JSON: {error}. Correct it and write again.", code="write.json") from (
-            error
-        )
+        raise ModelError(
+            f"The content is not valid JSON: {error}. Correct it and write again.", code="write.json"
+        ) from (error)
     target.write_bytes(encode(content.strip() + "\n", encoding))
     return Written(rows=len(value) if isinstance(value, list) else 0)
