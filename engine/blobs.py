@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+import stat
+import uuid
 from pathlib import Path
 
-from engine.filecopy import copy_hashing, make_read_only, make_writable, sync_folder, temporary_beside, write_synced
 from engine.protocol.errors import UserError
+from engine.system.atomic import atomic_file, copy_file, sha256_file, sync_folder
 
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -40,9 +42,10 @@ class Blobs:
         if self._stored(place, len(data)):
             return digest
         self._prepare(place)
-        with temporary_beside(place) as temporary:
-            write_synced(temporary, data)
-            self._publish(temporary, place)
+        _allow_replacing(place)
+        with atomic_file(place) as file:
+            file.write(data)
+        make_read_only(place)
         return digest
 
     def put_file(self, source: Path) -> str:
@@ -52,15 +55,22 @@ class Blobs:
 
         Raises:
             OSError: the source cannot be read or the disk cannot be written.
+        UserError: ``disk.full``.
         """
-        incoming = self.root / "incoming"
-        incoming.mkdir(parents=True, exist_ok=True)
-        with temporary_beside(incoming / "file") as temporary:
-            digest = copy_hashing(source, temporary)
+        incoming = self.root / "incoming" / uuid.uuid4().hex
+        incoming.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            copy_file(source, incoming)
+            digest = sha256_file(incoming)
             place = self._place(digest)
-            if not self._stored(place, temporary.stat().st_size):
+            if not self._stored(place, incoming.stat().st_size):
                 self._prepare(place)
-                self._publish(temporary, place)
+                _allow_replacing(place)
+                incoming.replace(place)
+                make_read_only(place)
+                sync_folder(place.parent)
+        finally:
+            incoming.unlink(missing_ok=True)
         return digest
 
     def has(self, digest: str) -> bool:
@@ -107,10 +117,14 @@ class Blobs:
             OSError: the disk is full or `target` cannot be written.
         """
         source = self.path(digest)
-        with temporary_beside(target) as temporary:
-            if copy_hashing(source, temporary) != digest:
+        part = target.with_name(f".{uuid.uuid4().hex}.part")
+        try:
+            copy_file(source, part)
+            if sha256_file(part) != digest:
                 raise _corrupt(digest)
-            temporary.replace(target)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
 
     def link_to(self, digest: str, target: Path) -> None:
         """Place the blob at `target` for reading only: a hard link where possible, else a copy.
@@ -143,12 +157,15 @@ class Blobs:
             place.parent.mkdir(parents=True, exist_ok=True)
             sync_folder(self.root)
 
-    def _publish(self, temporary: Path, place: Path) -> None:
-        make_read_only(temporary)
-        if place.exists():
-            make_writable(place)  # Windows does not replace read-only files
-        temporary.replace(place)
-        sync_folder(place.parent)
+
+def make_read_only(path: Path) -> None:
+    """Take write permission from everybody."""
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o222)
+
+
+def _allow_replacing(place: Path) -> None:
+    if place.exists():  # of a wrong size; Windows does not replace read-only files
+        place.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IWUSR)
 
 
 def _corrupt(digest: str) -> UserError:

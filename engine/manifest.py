@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from engine.filecopy import hash_file
 from engine.protocol.tools import ChangeSet, FileChange
+from engine.system.atomic import sha256_file
 
 IGNORED_FOLDERS = frozenset(
     ("__pycache__", ".matplotlib", ".cache", ".config", ".local", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache")
@@ -146,7 +146,7 @@ def _entry(path: Path, item: os.DirEntry[str], known: Entry | None) -> Entry:
         return known
     now = time.time_ns()
     return Entry(
-        sha256=hash_file(path),
+        sha256=sha256_file(path),
         size_bytes=found.st_size,
         mtime_ns=found.st_mtime_ns,
         ctime_ns=found.st_ctime_ns,

@@ -11,12 +11,11 @@ from pathlib import Path, PurePosixPath
 
 from engine.manifest import IGNORED_FOLDERS
 from engine.protocol.errors import ModelError
+from engine.system.paths import name_fault
 
-MAX_NAME_BYTES = 240
-"""File systems take 255 bytes; the rest is for endings that programs add."""
+MAX_NAME_BYTES = 255
+"""What file systems take."""
 
-_DEVICES = re.compile(r"(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(\..*)?\Z", re.IGNORECASE)
-_ILLEGAL = re.compile(r'[<>:"|?*\x00-\x1f\x7f]')
 _RESERVED = frozenset(("outputs", "originals", *IGNORED_FOLDERS))
 
 
@@ -90,15 +89,9 @@ def check_target(name: str, existing: Collection[str], wanted: str) -> None:
             f"{wanted!r} has a folder in it. New files go into the workspace root: use {PurePosixPath(name).name!r}.",
             code="file.not_plain",
         )
-    if folded(name) in {folded(reserved) for reserved in _RESERVED} or _DEVICES.match(name):
-        raise ModelError(f"{wanted!r} is a reserved name. Choose another one.", code="file.reserved")
-    if _ILLEGAL.search(name) or name.endswith((".", " ")):
-        raise ModelError(
-            f'{wanted!r} cannot be a file name on every computer. Leave out < > : " | ? * and a dot or blank at the end.',
-            code="file.characters",
-        )
-    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
-        raise ModelError(f"That name is too long. Use at most {MAX_NAME_BYTES} bytes.", code="file.too_long")
+    fault = "it is reserved" if folded(name) in {folded(reserved) for reserved in _RESERVED} else name_fault(name)
+    if fault:
+        raise ModelError(f"{wanted!r} cannot be the name of a new file: {fault}. Choose another.", code="file.name")
     twin = next((other for other in existing if folded(other) == folded(name)), None)
     if twin is not None:
         raise ModelError(

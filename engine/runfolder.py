@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import secrets
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-
-import msgspec
-from filelock import FileLock, Timeout
 
 from engine.blobs import Blobs
 from engine.protocol.errors import UserError
 from engine.protocol.ports import Clock
+from engine.system.locks import hold
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without look-alikes
 
@@ -91,79 +88,13 @@ class RunFolder:
             )
         return cls(root)
 
-    def lock(self, program: str = "oneday") -> RunLock:
-        """Take the run for this engine; the lock ends with `RunLock.release` or with the process.
-
-        Args:
-            program: what a second engine is told about who holds it.
+    def lock(self) -> AbstractAsyncContextManager[None]:
+        """Hold the run for this engine: ``async with folder.lock(): …``; the system frees it if the process dies.
 
         Raises:
-            UserError: another engine holds it.
+            UserError: ``lock.busy``, naming the engine that holds it.
         """
-        return RunLock(self, program)
-
-
-class _Holder(msgspec.Struct, frozen=True, kw_only=True):
-    program: str = ""
-    pid: int = 0
-    host: str = ""
-    since: str = ""
-
-
-class RunLock:
-    """An operating system lock on a run, held from construction to `release`.
-
-    Args:
-        folder: the run.
-        program: name told to others.
-
-    Raises:
-        UserError: another engine holds it.
-    """
-
-    def __init__(self, folder: RunFolder, program: str) -> None:
-        self._note = folder.root / "lock.holder"
-        self._lock = FileLock(folder.root / "lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise self._held(folder.run_id) from error
-        holder = _Holder(
-            program=program,
-            pid=os.getpid(),
-            host=platform.node(),
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        self._note.write_bytes(msgspec.json.encode(holder))
-
-    def release(self) -> None:
-        """Give the run back. Safe to call twice."""
-        if self._lock.is_locked:
-            self._note.unlink(missing_ok=True)
-            self._lock.release()
-
-    def __enter__(self) -> RunLock:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-    def _held(self, run_id: str) -> UserError:
-        try:
-            holder = msgspec.json.decode(self._note.read_bytes(), type=_Holder)
-        except (OSError, msgspec.MsgspecError):  # it is just being taken or given back
-            holder = _Holder(program="another program")
-        return UserError(
-            "run.locked",
-            "Run {run_id} is being worked on by {program} (process {pid} on {host}, since {since}).",
-            kept="Nothing was changed.",
-            todo="Wait until it is done, or pause the run there.",
-            run_id=run_id,
-            program=holder.program,
-            pid=holder.pid or "unknown",
-            host=holder.host or "this computer",
-            since=holder.since or "just now",
-        )
+        return hold(self.root / "lock", f"run {self.run_id}")
 
 
 def _claim(runs: Path, clock: Clock) -> Path:

@@ -44,9 +44,14 @@ class Timeline:
         return max(0.0, RESERVE_FROM * self.budget_s - self.elapsed_s)
 
     @property
-    def execute_left_s(self) -> float:
-        """Seconds until the share of verification and repair begins."""
-        return max(0.0, (RESERVE_FROM - VERIFY_SHARE) * self.budget_s - self.elapsed_s)
+    def execute_until_s(self) -> float:
+        """When (in elapsed seconds) the share of verification and repair begins."""
+        return (RESERVE_FROM - VERIFY_SHARE) * self.budget_s
+
+    @property
+    def repair_until_s(self) -> float:
+        """When (in elapsed seconds) the reserve begins."""
+        return RESERVE_FROM * self.budget_s
 
     def phase(self, *, busy: bool = False) -> Phase:
         """The current phase; it never goes back.

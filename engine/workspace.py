@@ -14,16 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.blobs import Blobs
-from engine.filecopy import make_writable, sync_folder
 from engine.manifest import IGNORED_FOLDERS, Entry, Manifest, difference, scan
 from engine.names import check_target, folded, free_name, missing, relative_name
 from engine.protocol.errors import ModelError, UserError
 from engine.protocol.tools import ChangeSet
 from engine.runfolder import RunFolder
-
-LARGE_BYTES = 256 << 20
-"""From this size on, the room on the disk is checked before anything is copied."""
-_SPARE_BYTES = 64 << 20
+from engine.system.atomic import require_free_disk, sync_folder
 
 
 class Mutation:
@@ -208,7 +204,8 @@ class Workspace:
 
     def _attach(self, sources: list[Path]) -> dict[str, str]:
         sizes = [_attachable(source) for source in sources]
-        self._check_room(sum(sizes))
+        # The pristine blob and the working copy. Where the disk shares blocks less would do, but that is not known yet.
+        require_free_disk(self._folder.root, 2 * sum(sizes))
         taken = [item.name for item in self.root.iterdir()] + [item.name for item in self._folder.originals.iterdir()]
         placed: dict[str, str] = {}
         try:
@@ -239,20 +236,6 @@ class Workspace:
                 _remove_read_only(self._folder.originals / name)
                 raise
         return digest
-
-    def _check_room(self, size: int) -> None:
-        needed = 2 * size + _SPARE_BYTES  # the pristine blob and the working copy; reflinks may need less
-        free = shutil.disk_usage(self._folder.root).free
-        if size > LARGE_BYTES and free < needed:
-            raise UserError(
-                "attachment.no_room",
-                "The files need {needed_mb} MB on the disk that holds {folder}, which has {free_mb} MB left.",
-                kept="Your files are untouched.",
-                todo="Free some space, or choose another folder for runs.",
-                needed_mb=needed >> 20,
-                free_mb=free >> 20,
-                folder=self._folder.root.parent,
-            )
 
     def _store(self, hashes: dict[str, str]) -> dict[str, str]:
         stored = {}
@@ -423,5 +406,6 @@ def _remove_empty_folders(root: Path) -> None:
 
 def _remove_read_only(path: Path) -> None:
     if path.exists():
-        make_writable(path)
+        if sys.platform == "win32":  # elsewhere the folder decides, and the blob shares these permissions
+            path.chmod(stat.S_IWUSR)
         path.unlink()
