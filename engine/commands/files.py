@@ -103,9 +103,8 @@ def _there(file: str) -> Path:
 
 @contextlib.asynccontextmanager
 async def _documents(paths: Sequence[Path]) -> AsyncIterator[DocumentPool]:
-    from tools.documents.pool import DocumentPool
-
     from engine.commands.setting_up import confinement
+    from tools.documents.pool import DocumentPool
 
     box, _ = await confinement()
     with tempfile.TemporaryDirectory(prefix="oneday-") as scratch:

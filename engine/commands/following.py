@@ -114,6 +114,13 @@ class Follower:
 
     async def _answer(self, handle: RunHandle, asked: QuestionAsked) -> None:
         answer = await self._questions.answer(asked)
+        if answer is None and self._narrator.attended:
+            # The run was begun with somebody there and is continued without: what has no default waits for them.
+            if asked.kind == "question" and asked.default:
+                answer = asked.default
+            else:
+                self._screen.say(f"This needs your answer, so the run is paused: {asked.question}")
+                await handle.pause()
         if answer is not None:
             handle.answer(asked.question_id, answer)
 

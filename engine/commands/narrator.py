@@ -51,7 +51,7 @@ class Narrator:
 
     def __init__(self) -> None:
         self.mode = Mode.AUTO
-        self.out_dir = ""
+        self.attended = False
         self.ledger = Ledger()
         self.plan: Plan | None = None
         self.verdict: Verdict | None = None
@@ -74,7 +74,7 @@ class Narrator:
 
     def _on_RunCreated(self, event: ev.RunCreated) -> list[Line]:
         self.mode = event.request.mode
-        self.out_dir = event.request.out_dir
+        self.attended = event.request.attended
         return []
 
     def _on_ModeChosen(self, event: ev.ModeChosen) -> list[Line]:
