@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from engine.memory.budget import ContextBudget
@@ -10,9 +10,11 @@ from engine.memory.compression import PINNED, prune
 from engine.protocol.errors import ModelError
 from engine.protocol.events import DialogueRewritten, MessageAdded
 from engine.protocol.messages import Message, Role
-from engine.protocol.ports import ChatModel
 from engine.runlog import RunLog
 from prompts.loader import render
+
+
+Count = Callable[[Sequence[Message]], Awaitable[int]]
 
 
 class Dialogue:
@@ -33,7 +35,7 @@ class Dialogue:
 
     @property
     def to_send(self) -> tuple[Message, ...]:
-        """The messages as a backend gets them: strict chat templates refuse two of one role in a row, so these are joined."""
+        """The messages as a backend gets them: two user messages in a row are joined, as strict templates demand."""
         joined: list[Message] = []
         for message in self.messages:
             if joined and joined[-1].role == message.role == "user":
@@ -56,21 +58,24 @@ class Dialogue:
         """Append a message."""
         await self._log.record(MessageAdded(dialogue=self.name, role=role, content=content, extra=extra or {}))
 
-    async def fit(self, model: ChatModel, budget: ContextBudget) -> None:
+    async def fit(self, count: Count, budget: ContextBudget) -> int:
         """Make room before a call: a request that would not fit is never sent.
 
         Args:
-            model: counts the tokens.
+            count: gives the tokens of messages.
             budget: when to rewrite.
+
+        Returns:
+            Tokens of `to_send` as it is now.
 
         Raises:
             ModelError: even the shortest form does not fit.
         """
         newest_rounds = 3
         while True:
-            tokens = await model.count_tokens(self.to_send)
+            tokens = await count(self.to_send)
             if tokens + budget.reply_tokens <= budget.compress_at_tokens:
-                return
+                return tokens
             rewrite = prune(self.messages, newest_rounds=newest_rounds, digest_chars=budget.summary_chars)
             if rewrite is not None:
                 await self._log.record(
@@ -84,6 +89,6 @@ class Dialogue:
                 )
             if newest_rounds == 0:
                 if tokens + 256 <= budget.window_tokens:
-                    return
+                    return tokens
                 raise ModelError("The request and its files do not fit the model's window.", code="context.full")
             newest_rounds -= 1

@@ -17,7 +17,7 @@ from engine.loop_control import LoopControl, Looping
 from engine.memory.budget import ContextBudget
 from engine.policy import Policy
 from engine.protocol.errors import ModelError
-from engine.protocol.events import ActionRefused
+from engine.protocol.events import ActionRefused, PhaseEntered
 from engine.protocol.messages import Action, Message
 from engine.protocol.ports import Dialect, Tool
 from engine.protocol.tools import ChangeSet, Observation
@@ -88,6 +88,7 @@ class Executor:
         timeline: the run's time.
         budget: limits that follow from the window.
         look: checks the files after a step; see `Sight`.
+        steering: what the person said since it was last called.
         finish_when_checked: end an attempt as soon as code has checked every requirement.
     """
 
@@ -104,6 +105,7 @@ class Executor:
         timeline: Timeline,
         budget: ContextBudget,
         look: Look,
+        steering: Callable[[], str],
         finish_when_checked: bool,
     ) -> None:
         self._log = log
@@ -118,7 +120,7 @@ class Executor:
         self._budget = budget
         self._look = look
         self._finish_when_checked = finish_when_checked
-        self.steering: Callable[[], str] = lambda: ""
+        self._steering = steering
 
     async def run(self, attempt: Attempt) -> AttemptResult:
         """Work until the attempt finishes, loops, or runs out of steps or time.
@@ -167,8 +169,8 @@ class Executor:
             raise Looping("The time for this part is used up.", code="loop.time")
 
     async def _ask(self, attempt: Attempt, dialogue: Dialogue) -> None:
-        model = self._roles.model(attempt.role)
-        await dialogue.fit(model, self._budget)
+        await self._enter_phase()
+        tokens = await dialogue.fit(lambda messages: self._roles.count(attempt.role, messages), self._budget)
         await self._roles.chat(
             attempt.role,
             dialogue.name,
@@ -177,7 +179,14 @@ class Executor:
             schema=self._dialect.schema(self._specs),
             stop=self._dialect.stop(),
             retry=attempt.retry,
+            prompt_tokens=tokens,
         )
+
+    async def _enter_phase(self) -> None:
+        phase = self._timeline.phase()
+        if phase != self._log.state.phase:
+            elapsed_s, budget_s = self._timeline.elapsed_s, self._timeline.budget_s
+            await self._log.record(PhaseEntered(phase=phase, elapsed_s=elapsed_s, budget_s=budget_s))
 
     async def _act(self, dialogue: Dialogue, loop: LoopControl, seen_wrong: str) -> tuple[AttemptResult | None, str]:
         reply = self._log.cursors[dialogue.name].reply
@@ -232,14 +241,14 @@ class Executor:
         if self._finish_when_checked and sight.complete and observation.ok:
             return AttemptResult(status="done", files=sight.files)
         message = self._dialect.observation(observation)
-        parts = [message.content, _changed(observation.changes), sight.text, self.steering(), self._timeline.line()]
+        parts = [message.content, _changed(observation.changes), sight.text, self._steering(), self._timeline.line()]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
         loop.after(ok=observation.ok)
         return None
 
     async def _refuse(self, dialogue: Dialogue, error: ModelError) -> None:
         await self._log.record(ActionRefused(dialogue=dialogue.name, code=error.code, text=error.text))
-        steering = self.steering()
+        steering = self._steering()
         await dialogue.add("user", "\n".join(part for part in (error.text, steering, self._timeline.line()) if part))
 
     async def _give_up(self, problem: str) -> AttemptResult:

@@ -51,6 +51,14 @@ class RoleModels:
         """The model that serves a role."""
         return self._models.get(role, self._models["execute"])
 
+    async def count(self, role: str, messages: Sequence[Message]) -> int:
+        """Tokens of a dialogue, by the count of the role's model."""
+        started = time.perf_counter()
+        try:
+            return await self.model(role).count_tokens(messages)
+        finally:
+            self.model_s += time.perf_counter() - started
+
     async def chat(
         self,
         role: str,
@@ -61,6 +69,7 @@ class RoleModels:
         schema: dict[str, Any] | None = None,
         stop: tuple[str, ...] = (),
         retry: int = 0,
+        prompt_tokens: int | None = None,
     ) -> ChatReply:
         """Ask once and journal call and reply.
 
@@ -72,6 +81,7 @@ class RoleModels:
             schema: JSON Schema of the reply, if it must have one.
             stop: strings that end it.
             retry: how often this was asked already; raises the temperature.
+            prompt_tokens: tokens of `messages` where they were counted already.
 
         Raises:
             ModelError: the dialogue does not fit the window even so.
@@ -79,7 +89,8 @@ class RoleModels:
             UserError: the backend refused.
         """
         model = self.model(role)
-        prompt_tokens = await model.count_tokens(messages)
+        if prompt_tokens is None:
+            prompt_tokens = await self.count(role, messages)
         room = model.context_tokens - prompt_tokens
         if room < 64:
             raise ModelError("The dialogue does not fit the model's window.", code="context.full")

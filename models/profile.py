@@ -48,6 +48,8 @@ class ExecutionProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         reply_tokens: most tokens of one reply.
         threads: CPU threads for a local server; 0 for the physical cores.
         budget_s: default total time of a run.
+        max_steps: most model turns of one attempt at a subtask; small models that need many are lost already.
+        finish_when_checked: end an attempt as soon as code has checked every requirement, without asking the model.
     """
 
     name: str
@@ -74,7 +76,9 @@ class ExecutionProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     judge_precision: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     reply_tokens: Annotated[int, msgspec.Meta(ge=64)] = 1024
     threads: Annotated[int, msgspec.Meta(ge=0)] = 0
-    budget_s: Seconds = 1200.0
+    budget_s: Seconds = 2400.0
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] = 200
+    finish_when_checked: bool = False
 
     def model_for(self, role: str) -> str:
         """The model of a role.
