@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from engine.protocol.errors import ModelError
 from engine.protocol.events import QuestionAnswered, QuestionAsked
