@@ -143,7 +143,7 @@ class Host:
         self._running(given.run_id).steer(given.text)
 
     async def _list_runs(self, _: rpc.Request) -> tuple[rpc.RunSummary, ...]:
-        return await asyncio.to_thread(self._index.runs)
+        return await asyncio.to_thread(self._index.list)
 
     async def _show_run(self, request: rpc.Request) -> rpc.RunSummary:
         return await asyncio.to_thread(self._index.show, rpc.params(request, rpc.RunParams).run_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.journal_store import JournalReader
@@ -25,7 +26,7 @@ class RunsIndex:
         self._runs = runs
         self._seen: dict[str, tuple[tuple[int, ...], RunSummary]] = {}
 
-    def runs(self) -> tuple[RunSummary, ...]:
+    def list(self) -> tuple[RunSummary, ...]:
         """All runs, newest first; a folder that cannot be read is listed as ``corrupt``.
 
         Journals that did not change since the last call are not read again.
@@ -93,7 +94,7 @@ class RunsIndex:
         folder = self.find(run_id)
         return tuple(JournalReader(folder.journal, folder.blobs).read())
 
-    def _folders(self) -> list[Path]:
+    def _folders(self) -> Sequence[Path]:
         if not self._runs.is_dir():
             return []
         return [path for path in self._runs.iterdir() if path.is_dir() and not path.name.startswith(".")]

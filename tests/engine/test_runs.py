@@ -39,7 +39,7 @@ def test_ids_sort_by_time() -> None:
 
 async def test_the_list_is_read_from_the_folders(tmp_path: Path) -> None:
     runs, clock = tmp_path / "runs", ManualClock()
-    assert RunsIndex(runs).runs() == ()
+    assert RunsIndex(runs).list() == ()
     created = RunCreated(request=TaskRequest(text="Sum   the\nsales " + "x" * 200))
     first = await run_of(runs, clock, created, Delivered(files={"a.csv": "/out/a.csv"}), RunEnded(status="verified"))
     second = await run_of(runs, clock, created, MessageAdded(dialogue="d", role="user", content="x"))
@@ -48,8 +48,8 @@ async def test_the_list_is_read_from_the_folders(tmp_path: Path) -> None:
     empty = RunFolder.create(runs, clock)
     (runs / "stray file").write_text("x")
     index = RunsIndex(runs)
-    found = {run.run_id: run for run in index.runs()}
-    assert [run.run_id for run in index.runs() if run.status != "corrupt"] == [second.run_id, first.run_id]
+    found = {run.run_id: run for run in index.list()}
+    assert [run.run_id for run in index.list() if run.status != "corrupt"] == [second.run_id, first.run_id]
     assert found[first.run_id].status == "verified" and found[first.run_id].deliverables == ("/out/a.csv",)
     assert found[first.run_id].title.startswith("Sum the sales xxx") and len(found[first.run_id].title) == 80
     assert found[second.run_id].status == "open"
