@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import json
 import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import filelock
 import httpx
@@ -73,7 +75,7 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
 
 def physical_cores() -> int:
     """Physical cores that this process may use; at least 1."""
-    import psutil
+    psutil: Any = importlib.import_module("psutil")  # it brings no types
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(psutil.cpu_count(logical=False) or usable, usable))
