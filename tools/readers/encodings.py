@@ -137,5 +137,8 @@ def _single_byte(sample: bytes) -> str:
 def _western(text: str) -> bool:
     """Whether all accented characters are those of western European writing and stand singly inside words."""
     foreign = [char for char in text if ord(char) > 127]
-    usual = sum(char in "äöüÄÖÜßéèêëàâáçñóòôíìîúùûåøæœÉÈÀÇÑÅØÆ€£°§²³«»“”‘’–—…·©®¿¡½ãõÁÓÍÚÂÊÎÔÛËÏÌÒÙÀÃÕðþýÐÞÝ" for char in foreign)
+    usual = sum(
+        char in "äöüÄÖÜßéèêëàâáçñóòôíìîúùûåøæœÉÈÀÇÑÅØÆ€£°§²³«»“”‘’–—…·©®¿¡½ãõÁÓÍÚÂÊÎÔÛËÏÌÒÙÀÃÕðþýÐÞÝ"
+        for char in foreign
+    )
     return usual >= 0.9 * len(foreign)

@@ -51,9 +51,7 @@ async def test_a_failed_write_keeps_the_old_file(context: Any) -> None:
     old.write_text("{}")
     for content, latex in (("{broken", False), ("{}", True), ("  ", False)):
         with pytest.raises(ModelError):
-            await WriteToFile().run(
-                WriteToFileArguments(filename="a.json", content=content, use_latex=latex), context
-            )
+            await WriteToFile().run(WriteToFileArguments(filename="a.json", content=content, use_latex=latex), context)
     assert old.read_text() == "{}"
     assert [path.name for path in context.workspace.iterdir()] == ["a.json"]
 
@@ -82,7 +80,7 @@ async def test_edit_refuses_what_is_not_clear(context: Any) -> None:
     (context.workspace / "b.docx").write_bytes(b"PK")
     with pytest.raises(ModelError, match="python-docx"):
         await edit(context, "b.docx", "a", "b")
-    (context.workspace / "b.txt").write_bytes(b"\xff\x00\x01\x02" * 50)
+    (context.workspace / "b.txt").write_bytes(bytes(range(256)) * 4)
     with pytest.raises(ModelError, match="not a text file"):
         await edit(context, "b.txt", "a", "b")
 

@@ -171,9 +171,7 @@ def test_refusals(csv_file: Path, tmp_path: Path, operations: dict[str, Any], wo
 
 
 def test_formulas_follow_moves() -> None:
-    moves = Moves(
-        sheet="My Data", rows={2: 3, 3: 2}, columns={1: 1, 3: 2}, first_row=2, last_row=4, last_column=3
-    )
+    moves = Moves(sheet="My Data", rows={2: 3, 3: 2}, columns={1: 1, 3: 2}, first_row=2, last_row=4, last_column=3)
     cases = {
         "='My Data'!A2+A2": "='My Data'!A3+A2",
         "=SUM('My Data'!$C$2:$C$4)": "=SUM('My Data'!$B$2:$B$3)",

@@ -52,10 +52,16 @@ def test_docx_has_real_styles(tmp_path: Path) -> None:
     document = docx.Document(str(tmp_path / "b.docx"))
     styles = [(p.style.name, p.text) for p in document.paragraphs if p.text]
     assert styles[0] == ("Heading 1", "Brief 简报")
-    assert ("List Number", "first") in styles and ("List Bullet 2", "nested") in styles and ("Quote", "a quote") in styles
+    assert (
+        ("List Number", "first") in styles and ("List Bullet 2", "nested") in styles and ("Quote", "a quote") in styles
+    )
     runs = {run.text: run for run in document.paragraphs[1].runs}
     assert runs["bold"].bold and runs["italic"].italic and not runs["bold"].italic
-    assert [[c.text for c in row.cells] for row in document.tables[0].rows] == [["item", "amount"], ["A", "1.5"], ["B", "2"]]
+    assert [[c.text for c in row.cells] for row in document.tables[0].rows] == [
+        ["item", "amount"],
+        ["A", "1.5"],
+        ["B", "2"],
+    ]
     fonts = document.styles["Normal"].element.rPr.rFonts
     assert fonts.get(qn("w:eastAsia"))
     numbers = {p.text: p._p.pPr.numPr.numId.val for p in document.paragraphs if p.style.name == "List Number"}
