@@ -23,6 +23,7 @@ from tools.documents.wire import Reply, Request
 from tools.readers.kinds import PROBLEMS, ReadProblem, first_problem, kind_of
 
 _LIFETIME_S = 86_400.0
+_START_S = 30.0
 _MOST_JOBS = 200
 """A worker is replaced after so many jobs, so that leaks of libraries stay small."""
 
@@ -240,7 +241,7 @@ class DocumentPool:
         worker = _Worker(await self._sandbox.spawn(role_argv("document-worker"), policy, stderr=self._log))
         self._all.add(worker)
         try:
-            ready = await asyncio.wait_for(worker.receive(0), self._timeout_s)
+            ready = await asyncio.wait_for(worker.receive(0), _START_S)
         except TimeoutError:
             ready = None
         except asyncio.CancelledError:

@@ -49,7 +49,7 @@ def apply(grid: Grid, operations: Operations) -> list[str]:
     if operations.add_columns:
         said.append(_add_columns(grid, operations.add_columns))
     if operations.add_rows:
-        said.append(_add_rows(grid, operations.add_rows))
+        said.append(_add_rows(grid, operations.add_rows, operations.add_columns))
     if operations.total_row:
         said.append(_total_row(grid, operations.total_row))
     if operations.sort_by:
@@ -109,13 +109,14 @@ def _add_columns(grid: Grid, columns: Mapping[str, Cell]) -> str:
     return f"added {len(columns)} columns"
 
 
-def _add_rows(grid: Grid, rows: Sequence[Sequence[Cell]]) -> str:
+def _add_rows(grid: Grid, rows: Sequence[Sequence[Cell]], added: Mapping[str, Cell]) -> str:
     width = len(grid.columns)
     place = next((i for i, row in enumerate(grid.rows) if row.footer), len(grid.rows))
     for offset, values in enumerate(rows):
         if len(values) > width:
             raise ModelError(f"A new row has {len(values)} cells; the table has {width} columns.", code="table.ragged")
-        padded = [*values, *([None] * (width - len(values)))]
+        # a row that says nothing of the new columns gets what they have in every row
+        padded = [*values, *(added.get(column.name) for column in grid.columns[len(values) :])]
         grid.rows.insert(place + offset, GridRow(values=padded))
     return f"added {len(rows)} rows"
 

@@ -135,11 +135,11 @@ def _follow_tables(page: Any, moves: Moves) -> None:
     """Table objects: their area and their columns."""
     from openpyxl.utils.cell import range_boundaries
 
-    for key, table in list(page.tables.items()):
+    for table in list(page.tables.values()):
         left, _, right, _ = range_boundaries(table.ref)
         moved = move_area(table.ref, moves)
         if not moved:
-            del page.tables[key]
+            del page.tables[table.name]
             continue
         by_place = {moves.column(column): table.tableColumns[column - left] for column in range(left, right + 1)}
         table.tableColumns = [by_place[place] for place in sorted(place for place in by_place if place is not None)]

@@ -10,6 +10,7 @@ from engine.system.spawn import spawn
 from tools.registry import TOOLS, load_tools
 
 _OURS = ["read_file", "write_to_file", "edit_file", "edit_table", "aggregate_table"]
+_ROOT = str(Path(__file__).resolve().parents[3])
 
 
 def test_tools_carry_the_name_they_are_registered_under() -> None:
@@ -31,9 +32,8 @@ def test_unknown_tool() -> None:
 
 @pytest.mark.processes
 async def test_the_pool_imports_no_parser() -> None:
-    root = str(Path(__file__).resolve().parents[3])
     code = (
-        f"import sys; sys.path.insert(0, {root!r}); import tools.documents.pool, tools.registry as r; "
+        f"import sys; sys.path.insert(0, {_ROOT!r}); import tools.documents.pool, tools.registry as r; "
         f"r.load_tools({_OURS!r}); "
         "print([m for m in ('openpyxl', 'docx', 'pptx', 'lxml', 'PIL', 'pdfplumber', 'ironcalc', 'pandas') "
         "if m in sys.modules])"

@@ -77,7 +77,10 @@ def test_docx_title_is_not_doubled_but_added_where_it_is_missing(tmp_path: Path)
 def test_xlsx_cells_are_typed_and_formulas_work(tmp_path: Path) -> None:
     import openpyxl
 
-    content = "# Sales\n\n| item | n | when | code |\n|---|---|---|---|\n| a | 1.5 | 2024-01-02 | 007 |\n| **Total** | =SUM(B2:B2) | | |\n"
+    content = (
+        "# Sales\n\n| item | n | when | code |\n|---|---|---|---|\n"
+        "| a | 1.5 | 2024-01-02 | 007 |\n| **Total** | =SUM(B2:B2) | | |\n"
+    )
     assert write(tmp_path / "t.xlsx", content).notes == ()
     sheet = openpyxl.load_workbook(tmp_path / "t.xlsx")["Sales"]
     assert [cell.value for cell in sheet[2]][:2] == ["a", 1.5]
@@ -98,7 +101,7 @@ def test_csv_json_html_text(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_text() == 'a,b\n"x, y",2\n'
     write(tmp_path / "j.json", '```json\n{"a": 1}\n```')
     assert json.loads((tmp_path / "j.json").read_text()) == {"a": 1}
-    with pytest.raises(ModelError, match="not valid JSON.*line 1"):
+    with pytest.raises(ModelError, match=r"not valid JSON.*line 1"):
         write(tmp_path / "bad.json", "{'a': 1}")
     assert not (tmp_path / "bad.json").exists()
     write(tmp_path / "p.html", "# Head\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", title="T & T")
