@@ -96,7 +96,9 @@ def _compare(bars: Bars, wanted: dict[Group, dict[str, Decimal]], params: dict[s
         return unknown("No bars were found in the picture.", name)
     tall = max(bars.lengths)
     seen = [value for value in values if value / max(values) * tall >= 1.5]
-    lengths = [length for length in bars.lengths if length >= 1.5] if len(bars.lengths) != len(values) else list(bars.lengths)
+    lengths = (
+        [length for length in bars.lengths if length >= 1.5] if len(bars.lengths) != len(values) else list(bars.lengths)
+    )
     shown = seen if len(lengths) != len(values) else values
     if len(lengths) != len(shown):
         says = f"{len(bars.lengths)} bars were found, {len(values)} groups are in the source."
@@ -104,7 +106,9 @@ def _compare(bars: Bars, wanted: dict[Group, dict[str, Decimal]], params: dict[s
     if not same_shape(lengths, shown):
         return _shape_fault(lengths, shown, name)
     if params.get("order") in ("up", "down") and not _ordered(bars, params["order"]):
-        return failed(defect("chart.order_wrong", name, "", "The bars are not in the order asked for.", way=params["order"]))
+        return failed(
+            defect("chart.order_wrong", name, "", "The bars are not in the order asked for.", way=params["order"])
+        )
     says = f"{len(lengths)} bars in the proportions of the figures; words in the picture were not read."
     return passed(Evidence(file=name, says=says))
 
@@ -130,5 +134,3 @@ def _shape_fault(lengths: list[int], values: list[float], name: str) -> CheckRes
             return unknown("The bars follow the figures, but the axis does not start at zero.", name)
     says = "The lengths of the bars are not in the proportions of the figures."
     return failed(defect("chart.heights_wrong", name, "", says))
-
-

@@ -29,8 +29,14 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bpowerpoint\b|\bpptx\b|\bslide ?(?:deck|show)s?\b", ("pptx",)),
     (r"\bnotes?\b|\bnotiz\b", ("markdown", "text", "docx")),
 )  # fmt: skip
-_GIVEN = re.compile(r"(?:\b(?:the|this|that|these|attached|my|our|given|original|source|from an?|same|enclosed|uploaded|of an?|provided|following|input)\s+(?:\w+[- ]){0,2})\Z", re.IGNORECASE)
-_NEW = re.compile(r"(?:\b(?:as|into|to|new|another|separate|save\w*|export\w*|creat\w*|mak\w*|produc\w*|writ\w*|in|as an?|an?|result\w*|output|final)\s+(?:\w+[- ]){0,2})\Z", re.IGNORECASE)
+_GIVEN = re.compile(
+    r"(?:\b(?:the|this|that|these|attached|my|our|given|original|source|from an?|same|enclosed|uploaded|of an?|provided|following|input)\s+(?:\w+[- ]){0,2})\Z",
+    re.IGNORECASE,
+)
+_NEW = re.compile(
+    r"(?:\b(?:as|into|to|new|another|separate|save\w*|export\w*|creat\w*|mak\w*|produc\w*|writ\w*|in|as an?|an?|result\w*|output|final)\s+(?:\w+[- ]){0,2})\Z",
+    re.IGNORECASE,
+)
 
 
 def wanted(request: Request) -> list[dict[str, Any]]:
@@ -43,7 +49,9 @@ def wanted(request: Request) -> list[dict[str, Any]]:
             if name.lower() not in given and name not in [need["name"] for need in needs]:
                 needs.append({"kinds": [kind_of(name)], "name": name})
         for rule, kinds in _KINDS:
-            if any(_is_output(part, match, kinds, given_kinds) for match in re.finditer(rule, part.bare, re.IGNORECASE)):
+            if any(
+                _is_output(part, match, kinds, given_kinds) for match in re.finditer(rule, part.bare, re.IGNORECASE)
+            ):
                 known = {kind for need in needs for kind in need["kinds"]}
                 if not known & set(kinds):
                     needs.append({"kinds": list(kinds), "name": ""})
@@ -67,12 +75,21 @@ def _is_output(part: Part, match: re.Match[str], kinds: tuple[str, ...], given_k
 def propose(request: Request) -> list[Offer]:
     """One offer for all files; a table edit without a kind gives the kind of its source."""
     needs = wanted(request)
-    if not needs and request.having("rename") + request.having("dedupe") and request.sources and not request.having("aggregate"):
+    if (
+        not needs
+        and request.having("rename") + request.having("dedupe")
+        and request.sources
+        and not request.having("aggregate")
+    ):
         needs = [{"kinds": [request.sources[0].file.kind], "name": ""}]
     covers = {part.index: frozenset({"files"}) for part in request.parts}
     if not needs:
         needs = [{"kinds": [], "name": ""}]
-    says = "Delivered, opens and is not empty: " + ", ".join(n["name"] or " or ".join(n["kinds"]) or "a result" for n in needs) + "."
+    says = (
+        "Delivered, opens and is not empty: "
+        + ", ".join(n["name"] or " or ".join(n["kinds"]) or "a result" for n in needs)
+        + "."
+    )
     return [Offer(check=Check(name=NAME, params={"needs": needs}, says=says), covers=covers)]
 
 
@@ -98,7 +115,11 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
             continue
         for name in names:
             found = inspect(Path(files.deliverables[name]))
-            broken = [d for d in found.defects if d.code in ("file.empty", "file.cannot_open", "file.wrong_content", "file.missing")]
+            broken = [
+                d
+                for d in found.defects
+                if d.code in ("file.empty", "file.cannot_open", "file.wrong_content", "file.missing")
+            ]
             defects.extend(broken)
             if not broken:
                 evidence.append(Evidence(file=name, says="It is there, opens and is not empty."))

@@ -26,13 +26,9 @@ _ITEMS = re.compile(
     re.IGNORECASE,
 )
 _STOP = frozenset(
-    """a an and any are as at be been brief briefly but by can clear clearly could did do docx document does each every file for from has have how
-    i if in information into is it its key least main make me mention more most must my of on one or our out over page paragraph pdf please point report section
-    sentence short should sure than that the their them there they thing this to two up us was we were what when where which who will with word
-    would you your it's summary detail relevant important also both well so reader about name names given give state include including overall
-    say says saying tell tells number figure figures exact all these those him her he she his cover just""".split()
+    ["a", "an", "and", "any", "are", "as", "at", "be", "been", "brief", "briefly", "but", "by", "can", "clear", "clearly", "could", "did", "do", "docx", "document", "does", "each", "every", "file", "for", "from", "has", "have", "how", "i", "if", "in", "information", "into", "is", "it", "its", "key", "least", "main", "make", "me", "mention", "more", "most", "must", "my", "of", "on", "one", "or", "our", "out", "over", "page", "paragraph", "pdf", "please", "point", "report", "section", "sentence", "short", "should", "sure", "than", "that", "the", "their", "them", "there", "they", "thing", "this", "to", "two", "up", "us", "was", "we", "were", "what", "when", "where", "which", "who", "will", "with", "word", "would", "you", "your", "it's", "summary", "detail", "relevant", "important", "also", "both", "well", "so", "reader", "about", "name", "names", "given", "give", "state", "include", "including", "overall", "say", "says", "saying", "tell", "tells", "number", "figure", "figures", "exact", "all", "these", "those", "him", "her", "he", "she", "his", "cover", "just"]
 )
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
 _DATE = re.compile(
     rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"
     rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",
@@ -50,7 +46,11 @@ class Facts(msgspec.Struct, frozen=True):
 def propose(request: Request) -> list[Offer]:
     """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""
     parts = request.having("summary")
-    sources = [f.name for f in request.view.files if f.kind in ("pdf", "docx", "markdown", "text", "html", "pptx") and not f.problem]
+    sources = [
+        f.name
+        for f in request.view.files
+        if f.kind in ("pdf", "docx", "markdown", "text", "html", "pptx") and not f.problem
+    ]
     if not parts or not sources:
         return []
     items: list[list[str]] = []
@@ -65,8 +65,14 @@ def propose(request: Request) -> list[Offer]:
             covers.setdefault(part.index, set()).add("noinvent")
     names = [name for name in request.outputs if kind_of(name) in ("docx", "markdown", "text", "pdf")]
     params = {"sources": sources, "items": items, "file": names[0] if len(names) == 1 else ""}
-    says = "Every figure stands in " + ", ".join(sources) + (f"; covered: {', '.join(' '.join(i) for i in items)}." if items else "; its main points are covered.")
-    return [Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})]
+    says = (
+        "Every figure stands in "
+        + ", ".join(sources)
+        + (f"; covered: {', '.join(' '.join(i) for i in items)}." if items else "; its main points are covered.")
+    )
+    return [
+        Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})
+    ]
 
 
 def _items(part: Part) -> list[list[str]]:
@@ -123,7 +129,11 @@ def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckRe
     defects.extend(_coverage(text, source, name))
     if defects:
         return failed(*defects[:6])
-    return passed(Evidence(file=name, says=f"{words} words; each figure stands in the source; {len(items)} named items are covered."))
+    return passed(
+        Evidence(
+            file=name, says=f"{words} words; each figure stands in the source; {len(items)} named items are covered."
+        )
+    )
 
 
 def _invented(text: str, source: str, name: str) -> list[Defect]:
@@ -131,7 +141,13 @@ def _invented(text: str, source: str, name: str) -> list[Defect]:
     there, mine = facts(source), facts(text)
     known = [figure.value for figure in figures(source)]
     defects = [
-        defect("brief.figure_invented", name, f"{month}/{day}", f"The date {day}.{month}. is not in the source.", figure=f"{day} {_MONTHS[month - 1].title()}")
+        defect(
+            "brief.figure_invented",
+            name,
+            f"{month}/{day}",
+            f"The date {day}.{month}. is not in the source.",
+            figure=f"{day} {_MONTHS[month - 1].title()}",
+        )
         for month, day in sorted(mine.dates - there.dates)
     ]
     readings: dict[int, list[Figure]] = {}
@@ -141,7 +157,15 @@ def _invented(text: str, source: str, name: str) -> list[Defect]:
         small = all(f.value == int(f.value) and 0 <= f.value <= 10 and not f.percent for f in same)
         if small or any(_known(f, known) for f in same):
             continue
-        defects.append(defect("brief.figure_invented", name, "", f"The figure {same[0].text} is not in the source.", figure=same[0].text))
+        defects.append(
+            defect(
+                "brief.figure_invented",
+                name,
+                "",
+                f"The figure {same[0].text} is not in the source.",
+                figure=same[0].text,
+            )
+        )
     return defects
 
 
@@ -172,12 +196,18 @@ def _item_fault(item: list[str], text: str, source: str, name: str) -> Defect | 
     best = max((score for score, _ in scored), default=0.0)
     shown = " ".join(item)
     if best < 0.5:
-        return None if _score(item, _stems(text)) >= 0.5 else defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
+        return (
+            None
+            if _score(item, _stems(text)) >= 0.5
+            else defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
+        )
     hits = [passage for score, passage in scored if score == best]
     telling = [keys for passage in hits if (keys := _keys(passage))]
     near = _around(item, text)
     if not near:
-        near = text if telling and any(_covers(keys, text) for keys in telling) and _score(item, _stems(text)) > 0 else ""
+        near = (
+            text if telling and any(_covers(keys, text) for keys in telling) and _score(item, _stems(text)) > 0 else ""
+        )
     if not near:
         return defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
     if telling and not any(_covers(keys, near) for keys in telling):
@@ -198,7 +228,10 @@ def _keys(passage: str) -> set[str]:
     told = facts(passage)
     keys = {f"date:{month}-{day}" for month, day in told.dates}
     keys |= {f"number:{f.value}" for f in told.numbers if not (f.value == int(f.value) and 0 <= f.value <= 2)}
-    keys |= {f"name:{m.group().lower()}" for m in re.finditer(r"(?<![.!?] )(?<!\A)\b[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)+\b", passage)}
+    keys |= {
+        f"name:{m.group().lower()}"
+        for m in re.finditer(r"(?<![.!?] )(?<!\A)\b[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)+\b", passage)
+    }
     return keys
 
 
@@ -223,5 +256,9 @@ def _coverage(text: str, source: str, name: str) -> list[Defect]:
     hit = [word for word in terms if any(_like(word, other) for other in own)]
     if terms and len(hit) < 0.34 * len(terms):
         missing = ", ".join(word for word in terms if word not in hit)
-        return [defect("brief.off_topic", name, "", f"Main words of the source that are missing: {missing}.", missing=missing)]
+        return [
+            defect(
+                "brief.off_topic", name, "", f"Main words of the source that are missing: {missing}.", missing=missing
+            )
+        ]
     return []

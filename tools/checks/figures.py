@@ -66,7 +66,9 @@ def place(grid: Grid, column: str) -> int:
     return hits[0]
 
 
-def grouped(grid: Grid, groups: Sequence[str], values: Sequence[str], ops: Sequence[str]) -> dict[Group, dict[str, Decimal]]:
+def grouped(
+    grid: Grid, groups: Sequence[str], values: Sequence[str], ops: Sequence[str]
+) -> dict[Group, dict[str, Decimal]]:
     """Figures by group.
 
     Args:

@@ -99,12 +99,14 @@ def _order(request: Request, reading: Reading, covers: dict[int, set[str]]) -> d
 def order_asked(part: Part, request: Request, reading: Reading) -> dict[str, str] | None:
     """What order a clause asks for: by ``value`` or ``group``, ``down``, ``up`` or ``either``; None if not understood."""
     text = part.sort.lower()
-    down = re.search(r"descend|decreas|high\w* (?:to|first)|\b(?:largest|biggest|highest|greatest|most|best)\b|降序|从大到小", text)
+    down = re.search(
+        r"descend|decreas|high\w* (?:to|first)|\b(?:largest|biggest|highest|greatest|most|best)\b|降序|从大到小", text
+    )
     up = re.search(r"(?<!de)scending|increas|\b(?:smallest|lowest|least)\b|升序|从小到大", text)
     if down and up:
         down_first = down.start() < up.start()
         down, up = (down, None) if down_first else (None, up)
-    way = "down" if down else "up" if up and "ascend" in text or up else "either"
+    way = "down" if down else "up" if (up and "ascend" in text) or up else "either"
     if re.search(r"alphabet|a to z|a-z", text):
         return {"by": "group", "way": "up"}
     for source in request.sources:
@@ -197,7 +199,11 @@ def _in_prose(text: str, wanted: dict[Group, dict[str, Decimal]], params: dict[s
     names = {part for group in wanted for part in group}
     for line in lines:
         here = [group for group in wanted if all(_holds(line, part) for part in group)]
-        here = [g for g in here if not any(len(o) > len(p) and p.lower() in o.lower() and _holds(line, o) for p in g for o in names)]
+        here = [
+            g
+            for g in here
+            if not any(len(o) > len(p) and p.lower() in o.lower() and _holds(line, o) for p in g for o in names)
+        ]
         if len(here) == 1 and all(any(f.means(v) for f in figures(line)) for v in wanted[here[0]].values()):
             seen.append(here[0])
     return set(seen) == set(wanted) and not _order_defects(list(dict.fromkeys(seen)), wanted, params, "")
@@ -207,13 +213,19 @@ def _holds(line: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", line.lower()) is not None
 
 
-def judge(grid: Grid, wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str, path: Path) -> list[Defect]:
+def judge(
+    grid: Grid, wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str, path: Path
+) -> list[Defect]:
     """Everything wrong with a result table; nothing when it is right."""
     grid = _unpivot(grid, wanted)
     places = group_columns(grid, wanted, params["groups"])
     if places is None:
         column = " and ".join(params["groups"])
-        return [defect("table.group_column_missing", name, grid.name, f"No column holds the values of {column}.", column=column)]
+        return [
+            defect(
+                "table.group_column_missing", name, grid.name, f"No column holds the values of {column}.", column=column
+            )
+        ]
     rows, defects = _rows_by_group(grid, places, wanted, name)
     if path.suffix.lower() in (".csv", ".tsv") and (index := _index_column(grid, places)) is not None:
         shown = grid.header[index] or "(no name)"
@@ -240,7 +252,8 @@ def _unpivot(grid: Grid, wanted: dict[Group, dict[str, Decimal]]) -> Grid:
         [row[0], grid.header[index], row[index]]
         for row in grid.rows
         for index in across
-        if (fold(label(row[0])), fold(grid.header[index])) in known or not (is_blank(row[index]) or number(row[index]) == 0)
+        if (fold(label(row[0])), fold(grid.header[index])) in known
+        or not (is_blank(row[index]) or number(row[index]) == 0)
     ]
     return Grid(name=grid.name, header=[grid.header[0], "", "value"], rows=rows)
 
@@ -274,15 +287,28 @@ def _rows_by_group(
         labels = [label(row[place]) for place in places]
         group = folded.get(tuple(fold(text) for text in labels))
         if group is not None and group in rows:
-            defects.append(defect("table.group_repeated", name, f"row {index + 1}", "A group stands there twice.", group=" / ".join(group)))
+            defects.append(
+                defect(
+                    "table.group_repeated",
+                    name,
+                    f"row {index + 1}",
+                    "A group stands there twice.",
+                    group=" / ".join(group),
+                )
+            )
         elif group is not None:
             rows[group] = index
         elif any(labels) and not any(TOTAL_LABEL.fullmatch(text) for text in labels) and not _prose(row, places):
             shown = " / ".join(labels)
-            defects.append(defect("table.group_invented", name, f"row {index + 1}", f"{shown} is no group of the source.", group=shown))
+            defects.append(
+                defect(
+                    "table.group_invented", name, f"row {index + 1}", f"{shown} is no group of the source.", group=shown
+                )
+            )
     missing = [group for group in wanted if group not in rows]
     defects.extend(
-        defect("table.group_missing", name, "", f"{' / '.join(group)} is missing.", group=" / ".join(group)) for group in missing[:3]
+        defect("table.group_missing", name, "", f"{' / '.join(group)} is missing.", group=" / ".join(group))
+        for group in missing[:3]
     )
     return rows, defects
 
@@ -294,7 +320,11 @@ def _prose(row: list[Any], places: list[int]) -> bool:
 
 def _index_column(grid: Grid, places: list[int]) -> int | None:
     header = grid.header
-    if header and 0 not in places and (not header[0] or header[0].startswith("Unnamed") or header[0].lower() == "index"):
+    if (
+        header
+        and 0 not in places
+        and (not header[0] or header[0].startswith("Unnamed") or header[0].lower() == "index")
+    ):
         numbers = [number(cell) for cell in grid.column(0)]
         if numbers and all(value is not None and value == place for place, value in enumerate(numbers)):
             return 0
@@ -302,7 +332,12 @@ def _index_column(grid: Grid, places: list[int]) -> int | None:
 
 
 def figure_column(
-    grid: Grid, rows: dict[Group, int], figure: str, wanted: dict[Group, dict[str, Decimal]], free: list[int], rounding: int | None
+    grid: Grid,
+    rows: dict[Group, int],
+    figure: str,
+    wanted: dict[Group, dict[str, Decimal]],
+    free: list[int],
+    rounding: int | None,
 ) -> tuple[int | None, int]:
     """The column that holds a figure (by its values, then by its header), and how many groups it has right."""
     op, _, column = figure.partition(":")
@@ -333,7 +368,16 @@ def _figure_defects(
     op, _, column = figure.partition(":")
     index, right = figure_column(grid, rows, figure, wanted, free, rounding)
     if index is None:
-        return [defect("table.value_column_missing", name, "", f"No column holds the {op} of {column or 'rows'}.", column=column, op=op)]
+        return [
+            defect(
+                "table.value_column_missing",
+                name,
+                "",
+                f"No column holds the {op} of {column or 'rows'}.",
+                column=column,
+                op=op,
+            )
+        ]
     comma = uses_decimal_comma(grid.column(index))
     for group, row in rows.items():
         found = number(grid.rows[row][index], decimal_comma=comma)
@@ -347,7 +391,9 @@ def _figure_defects(
     return []
 
 
-def _order_defects(order: list[Group], wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str) -> list[Defect]:
+def _order_defects(
+    order: list[Group], wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str
+) -> list[Defect]:
     asked = params.get("order")
     if not asked:
         return []
@@ -355,7 +401,13 @@ def _order_defects(order: list[Group], wanted: dict[Group, dict[str, Decimal]], 
         keys: list[Any] = [tuple((n is None, n or 0, fold(p)) for p in group for n in [number(p)]) for group in order]
     else:
         keys = [round(next(iter(wanted[group].values())), params.get("rounding") or 2) for group in order]
-    ways = {"up": [sorted(keys)], "down": [sorted(keys, reverse=True)]}.get(asked["way"], [sorted(keys), sorted(keys, reverse=True)])
+    ways = {"up": [sorted(keys)], "down": [sorted(keys, reverse=True)]}.get(
+        asked["way"], [sorted(keys), sorted(keys, reverse=True)]
+    )
     if keys in ways:
         return []
-    return [defect("table.order_wrong", name, "", "The rows are not in the order asked for.", by=asked["by"], way=asked["way"])]
+    return [
+        defect(
+            "table.order_wrong", name, "", "The rows are not in the order asked for.", by=asked["by"], way=asked["way"]
+        )
+    ]

@@ -15,7 +15,13 @@ from tools.inspectors.pages import docx_pages
 from tools.inspectors.texts import kind_of, pdf_pages, read_text, sentences
 
 NAME = "length"
-_UNITS = (("page", "pages|seite|页"), ("word", "word|wört|wort|字"), ("sentence", "sentence|sätz|satz|句"), ("bullet", "bullet|point|stich"), ("paragraph", "para"))
+_UNITS = (
+    ("page", "pages|seite|页"),
+    ("word", "word|wört|wort|字"),
+    ("sentence", "sentence|sätz|satz|句"),
+    ("bullet", "bullet|point|stich"),
+    ("paragraph", "para"),
+)
 _BULLET = re.compile(r"^\s*(?:[-*•–▪◦]|\d{1,2}[.)])\s+\S", re.MULTILINE)
 
 
@@ -25,7 +31,11 @@ def propose(request: Request) -> list[Offer]:
     clauses: list[int] = []
     for part in request.having("length"):
         found = [limit for match in LENGTH.finditer(part.bare) if (limit := _limit(match)) is not None]
-        source = any(re.search(rf"{re.escape(m.group())}[\w -]{{0,20}}(?:pdf|document|report|file|attach)", part.bare) and _given(part.bare, m) for m in LENGTH.finditer(part.bare))
+        source = any(
+            re.search(rf"{re.escape(m.group())}[\w -]{{0,20}}(?:pdf|document|report|file|attach)", part.bare)
+            and _given(part.bare, m)
+            for m in LENGTH.finditer(part.bare)
+        )
         clauses.append(part.index)
         if not source:
             limits.extend(limit for limit in found if limit not in limits)
@@ -33,13 +43,26 @@ def propose(request: Request) -> list[Offer]:
         return []
     names = [name for name in request.outputs if kind_of(name) in ("docx", "pdf", "markdown", "text")]
     params = {"limits": limits, "file": names[0] if len(names) == 1 else ""}
-    says = "Length: " + ", ".join(f"{x['low'] or 0:g} to {x['high']:g} {x['unit']}s" if x["high"] else f"at least {x['low']:g} {x['unit']}s" for x in limits) + "."
-    return [Offer(check=Check(name=NAME, params=params, says=says), covers={index: frozenset({"length"}) for index in clauses})]
+    says = (
+        "Length: "
+        + ", ".join(
+            f"{x['low'] or 0:g} to {x['high']:g} {x['unit']}s" if x["high"] else f"at least {x['low']:g} {x['unit']}s"
+            for x in limits
+        )
+        + "."
+    )
+    return [
+        Offer(
+            check=Check(name=NAME, params=params, says=says), covers={index: frozenset({"length"}) for index in clauses}
+        )
+    ]
 
 
 def _given(text: str, match: re.Match[str]) -> bool:
     """The length describes the attachment: ``the attached three-page report``."""
-    return bool(re.search(r"\b(?:attached|this|these|the|my|our|given)\s*(?:\w+\s)?\Z", text[: match.start()], re.IGNORECASE))
+    return bool(
+        re.search(r"\b(?:attached|this|these|the|my|our|given)\s*(?:\w+\s)?\Z", text[: match.start()], re.IGNORECASE)
+    )
 
 
 def _limit(match: re.Match[str]) -> dict[str, Any] | None:
@@ -79,7 +102,9 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
     for name, path in texts:
         for limit in params["limits"]:
             count = _measure(path, files.answer, limit["unit"])
-            says = f"{count:g} {limit['unit']}s" + (" (an estimate)" if limit["unit"] == "page" and kind_of(name) != "pdf" else "")
+            says = f"{count:g} {limit['unit']}s" + (
+                " (an estimate)" if limit["unit"] == "page" and kind_of(name) != "pdf" else ""
+            )
             slack = 0.05 if limit["unit"] == "page" else 0
             if limit["high"] and count > limit["high"] + slack:
                 defects.append(defect("text.too_long", name, "", says, limit=f"{limit['high']:g}", unit=limit["unit"]))
@@ -114,5 +139,10 @@ def _bullets(path: Path | None, text: str) -> int:
     import docx
 
     paragraphs = docx.Document(str(path)).paragraphs
-    listed = [p for p in paragraphs if p.text.strip() and ((p.style is not None and "List" in (p.style.name or "")) or p._p.xpath("./w:pPr/w:numPr"))]
+    listed = [
+        p
+        for p in paragraphs
+        if p.text.strip()
+        and ((p.style is not None and "List" in (p.style.name or "")) or p._p.xpath("./w:pPr/w:numPr"))
+    ]
     return len(listed) or len(_BULLET.findall(text))

@@ -23,9 +23,13 @@ _HIGH = re.compile(
     re.IGNORECASE,
 )
 _LOW = re.compile(
-    r"\b(?:smallest|lowest|least|minimum|min|worst|weakest|fewest|shortest|kleinste\w*|niedrigste\w*)\b|最小|最低|最少", re.IGNORECASE
+    r"\b(?:smallest|lowest|least|minimum|min|worst|weakest|fewest|shortest|kleinste\w*|niedrigste\w*)\b|最小|最低|最少",
+    re.IGNORECASE,
 )
-_VALUE = re.compile(r"\b(?:values?|amounts?|figures?|numbers?|how much|totals?|sums?|its|with (?:the|its)|together with|how many|exact)\b|值|金额", re.IGNORECASE)
+_VALUE = re.compile(
+    r"\b(?:values?|amounts?|figures?|numbers?|how much|totals?|sums?|its|with (?:the|its)|together with|how many|exact)\b|值|金额",
+    re.IGNORECASE,
+)
 
 
 def propose(request: Request) -> list[Offer]:
@@ -42,14 +46,22 @@ def propose(request: Request) -> list[Offer]:
         "value": any(_VALUE.search(part.bare) for part in parts),
         "file": next((n for n in request.outputs if kind_of(n) in ("markdown", "text", "docx")), ""),
     }
-    covers = {part.index: {"extreme", *_also(part, reading)} for part in parts if not stray_columns(part, request, reading)}
-    says = f"The text names the {reading.groups[0]} with the {' and the '.join(ends)} figure" + (", and the figure." if params["value"] else ".")
-    return [Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})]
+    covers = {
+        part.index: {"extreme", *_also(part, reading)} for part in parts if not stray_columns(part, request, reading)
+    }
+    says = f"The text names the {reading.groups[0]} with the {' and the '.join(ends)} figure" + (
+        ", and the figure." if params["value"] else "."
+    )
+    return [
+        Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})
+    ]
 
 
 def _also(part: Part, reading: Reading) -> set[str]:
     """A sum named only to say whose largest is meant is tested with it."""
-    return {"aggregate"} if "aggregate" in part.demands and set(part.ops) <= {*reading.ops, "max", "min", "sum"} else set()
+    return (
+        {"aggregate"} if "aggregate" in part.demands and set(part.ops) <= {*reading.ops, "max", "min", "sum"} else set()
+    )
 
 
 def _ends(part: Part) -> list[str]:
@@ -133,7 +145,11 @@ def _clauses(sentence: str, rule: re.Pattern[str], other: re.Pattern[str]) -> li
     """A sentence about both ends is cut between them."""
     if not (rule.search(sentence) and other.search(sentence)):
         return [sentence]
-    return [piece for piece in re.split(r"[;,]\s+(?:and |while |whereas |but )?|\s+(?:while|whereas|but|and)\s+", sentence) if piece]
+    return [
+        piece
+        for piece in re.split(r"[;,]\s+(?:and |while |whereas |but )?|\s+(?:while|whereas|but|and)\s+", sentence)
+        if piece
+    ]
 
 
 def _first_part(piece: str, named: list[str], right: list[str]) -> str:
@@ -143,7 +159,7 @@ def _first_part(piece: str, named: list[str], right: list[str]) -> str:
     if first[1] in right:
         return piece
     start = min(at for at, label in found if label in right)
-    return piece[start:] if rule_free(piece[: start]) else ""
+    return piece[start:] if rule_free(piece[:start]) else ""
 
 
 def rule_free(text: str) -> bool:
@@ -173,5 +189,3 @@ def _inside(label: str, wanted: dict[str, Decimal], piece: str) -> bool:
 
 def _has(text: str, label: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(label.lower())}(?!\w)", text.lower()) is not None
-
-

@@ -71,7 +71,11 @@ def readings(request: Request) -> list[Reading]:
 
 def _candidates(part: Part, request: Request) -> list[Source]:
     named = [source for source in request.sources if source.file.name.lower() in {n.lower() for n in part.names}]
-    sheets = [s for s in request.sources if s.table.name and re.search(rf"\b{re.escape(s.table.name)}\b", part.text, re.IGNORECASE)]
+    sheets = [
+        s
+        for s in request.sources
+        if s.table.name and re.search(rf"\b{re.escape(s.table.name)}\b", part.text, re.IGNORECASE)
+    ]
     return sheets or named or request.sources
 
 
@@ -80,7 +84,12 @@ def _merged(found: list[Reading]) -> list[Reading]:
     kept: list[Reading] = []
     for reading in found:
         for index, other in enumerate(kept):
-            same = (reading.file, reading.sheet, reading.groups, reading.values) == (other.file, other.sheet, other.groups, other.values)
+            same = (reading.file, reading.sheet, reading.groups, reading.values) == (
+                other.file,
+                other.sheet,
+                other.groups,
+                other.values,
+            )
             if same and (reading.ops == other.ops or reading.ambiguous or other.ambiguous):
                 sure = other if not other.ambiguous else reading
                 clauses = tuple(sorted({*reading.clauses, *other.clauses}))
@@ -147,7 +156,9 @@ def _joined(text: str, first: Mention, places: list[Mention], groups: list[str])
     more: list[str] = []
     end = first.end
     for mention in places:
-        if mention.start > end and re.fullmatch(r"\s*(?:and|und|,|&|/|x|×)?\s*(?:by |per |each |every )?", text[end : mention.start]):
+        if mention.start > end and re.fullmatch(
+            r"\s*(?:and|und|,|&|/|x|×)?\s*(?:by |per |each |every )?", text[end : mention.start]
+        ):
             if mention.column not in groups:
                 more.append(mention.column)
             end = mention.end
@@ -164,7 +175,9 @@ def _lone_group(places: list[Mention], source: Source) -> tuple[str, ...]:
 def _values(part: Part, places: list[Mention], groups: tuple[str, ...], source: Source) -> tuple[str, ...] | None:
     """Value columns named; else the one that could be meant; None where several could."""
     kinds = {column.name: column.kind for column in source.columns}
-    named = list(dict.fromkeys(m.column for m in places if m.column not in groups and kinds[m.column] in ("number", "mixed")))
+    named = list(
+        dict.fromkeys(m.column for m in places if m.column not in groups and kinds[m.column] in ("number", "mixed"))
+    )
     exact = list(dict.fromkeys(m.column for m in places if m.exact and m.column in named))
     if named:
         return tuple(exact or named) if len(exact or named) <= 4 else None

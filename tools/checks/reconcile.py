@@ -24,7 +24,12 @@ def propose(request: Request) -> list[Offer]:
         return []
     params = {"sources": sorted({source.file.name for source in request.sources})}
     says = "Totals in the result add up and no table is empty."
-    return [Offer(check=Check(name=NAME, params=params, says=says), covers={p.index: frozenset({"sound"}) for p in request.parts})]
+    return [
+        Offer(
+            check=Check(name=NAME, params=params, says=says),
+            covers={p.index: frozenset({"sound"}) for p in request.parts},
+        )
+    ]
 
 
 def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:

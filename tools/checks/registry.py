@@ -43,13 +43,7 @@ KINDS: tuple[ModuleType, ...] = (
 """Every check, in the order in which they are shown."""
 
 _PLAIN = frozenset(
-    """a an and are as at attach attached attachment be been below but by can could do done deliver document each export file final folder for from get give got
-    hand have he hello help her here hi his i in into is it its just kindly leave let like load look make me my name named need new nice now of ok on one open our
-    out output please produce provide put read ready result return save see send she should so sure take task thank thanks that the their them then
-    there these they this to under us use using want we with work would write written you your call called create excel csv xlsx spreadsheet workbook
-    word docx pdf markdown md note chart png picture image html json text txt format both two other data table sheet called titled
-    bitte danke datei die der das und als speichern speichere eine ein tabelle dear colleague boss afterward afterwards finally first next also version copy
-    keep everything answer come back today when finish finished am was were will shall may might must""".split()
+    ["a", "an", "and", "are", "as", "at", "attach", "attached", "attachment", "be", "been", "below", "but", "by", "can", "could", "do", "done", "deliver", "document", "each", "export", "file", "final", "folder", "for", "from", "get", "give", "got", "hand", "have", "he", "hello", "help", "her", "here", "hi", "his", "i", "in", "into", "is", "it", "its", "just", "kindly", "leave", "let", "like", "load", "look", "make", "me", "my", "name", "named", "need", "new", "nice", "now", "of", "ok", "on", "one", "open", "our", "out", "output", "please", "produce", "provide", "put", "read", "ready", "result", "return", "save", "see", "send", "she", "should", "so", "sure", "take", "task", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "under", "us", "use", "using", "want", "we", "with", "work", "would", "write", "written", "you", "your", "call", "called", "create", "excel", "csv", "xlsx", "spreadsheet", "workbook", "word", "docx", "pdf", "markdown", "md", "note", "chart", "png", "picture", "image", "html", "json", "text", "txt", "format", "both", "two", "other", "data", "table", "sheet", "called", "titled", "bitte", "danke", "datei", "die", "der", "das", "und", "als", "speichern", "speichere", "eine", "ein", "tabelle", "dear", "colleague", "boss", "afterward", "afterwards", "finally", "first", "next", "also", "version", "copy", "keep", "everything", "answer", "come", "back", "today", "when", "finish", "finished", "am", "was", "were", "will", "shall", "may", "might", "must"]
 )
 
 
@@ -92,7 +86,8 @@ def _is_settled(part: Part, offers: list[Offer]) -> bool:
 def _proposals(offer: Offer, settled: set[int], request: Request) -> list[Proposal]:
     demands = {part.index: part.demands for part in request.parts}
     clauses = [i for i, tested in sorted(offer.covers.items()) if _concerns(tested, demands.get(i, set()))]
-    whole = tuple(i for i in clauses if i in settled)
+    can_pass = not any("sound" in tested for tested in offer.covers.values())
+    whole = tuple(i for i in clauses if i in settled and can_pass)
     rest = tuple(i for i in clauses if i not in settled)
     made = [Proposal(check=offer.check, clauses=whole)] if whole else []
     return made + ([Proposal(check=offer.check, clauses=rest, partial=True)] if rest else [])

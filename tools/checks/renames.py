@@ -98,17 +98,24 @@ def _target(text: str, start: int) -> tuple[str, int] | None:
 
 def _instead_of(text: str, place: Spot) -> tuple[str, int] | None:
     """``Y instead of X`` and ``Y (was X)``: the new name stands first."""
-    before = re.search(rf"(\S+|\"[^\"]+\"|'[^']+'|“[^”]+”) (?:instead of|in place of|rather than|\((?:was|now|currently|formerly)) {_OPEN}(?:the )?\Z", text[: place.start])
+    before = re.search(
+        rf"(\S+|\"[^\"]+\"|'[^']+'|“[^”]+”) (?:instead of|in place of|rather than|\((?:was|now|currently|formerly)) {_OPEN}(?:the )?\Z",
+        text[: place.start],
+    )
     return (before.group(1).strip("\"'“”,`"), before.start()) if before else None
 
 
 def _respectively(text: str, places: list[Spot]) -> list[Rename]:
     """``rename A and B to C and D (respectively)``."""
-    if len(places) < 2 or not re.fullmatch(rf"{_SHUT}\s*(?:and|&|,)\s*(?:the )?(?:column )?{_OPEN}", text[places[0].end : places[1].start]):
+    if len(places) < 2 or not re.fullmatch(
+        rf"{_SHUT}\s*(?:and|&|,)\s*(?:the )?(?:column )?{_OPEN}", text[places[0].end : places[1].start]
+    ):
         return []
     olds = [places[0]]
     for place in places[1:]:
-        if re.fullmatch(rf"{_SHUT}\s*(?:and|&|,|, and)\s*(?:the )?(?:column )?{_OPEN}", text[olds[-1].end : place.start]):
+        if re.fullmatch(
+            rf"{_SHUT}\s*(?:and|&|,|, and)\s*(?:the )?(?:column )?{_OPEN}", text[olds[-1].end : place.start]
+        ):
             olds.append(place)
         else:
             break

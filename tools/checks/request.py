@@ -228,7 +228,14 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
 def _stray_number(part: Part, request: Request) -> bool:
     """A number or a quoted name in a clause that no rule explains."""
     rest = part.bare
-    for rule in (LENGTH, _ROUND, QUOTED, re.compile(r"\btop \d+|\b(?:2|3|4|5) (?:columns?|sheets?|files?|things|headers?)\b|\bA[34]\b|\bq[1-4]\b", re.IGNORECASE)):
+    for rule in (
+        LENGTH,
+        _ROUND,
+        QUOTED,
+        re.compile(
+            r"\btop \d+|\b(?:2|3|4|5) (?:columns?|sheets?|files?|things|headers?)\b|\bA[34]\b|\bq[1-4]\b", re.IGNORECASE
+        ),
+    ):
         rest = rule.sub(" ", rest)
     for source in request.sources:
         for mention in mentions(rest, source.columns):

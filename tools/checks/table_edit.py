@@ -22,7 +22,10 @@ from tools.inspectors.texts import kind_of
 
 NAME = "table_edit"
 _DEMANDS = ("rename", "dedupe", "dropcol", "keep", "sort")
-_SUBSET = re.compile(r"\b(?:based on|by|with (?:the same|identical|equal)|same|per|judged by|in terms of)\b(?P<rest>[^.;\n]*)", re.IGNORECASE)
+_SUBSET = re.compile(
+    r"\b(?:based on|by|with (?:the same|identical|equal)|same|per|judged by|in terms of)\b(?P<rest>[^.;\n]*)",
+    re.IGNORECASE,
+)
 
 
 def propose(request: Request) -> list[Offer]:
@@ -30,7 +33,9 @@ def propose(request: Request) -> list[Offer]:
     parts = [part for part in request.parts if part.demands & {"rename", "dedupe", "dropcol"}]
     if not parts or request.having("aggregate") or request.having("chart"):
         return []
-    best = max((_offer(source, parts, request) for source in request.sources), key=lambda item: item[0], default=(0, None, 0))
+    best = max(
+        (_offer(source, parts, request) for source in request.sources), key=lambda item: item[0], default=(0, None, 0)
+    )
     ties = [item for source in request.sources if (item := _offer(source, parts, request))[0] == best[0]]
     if best[1] is None or best[0] == 0 or len(ties) > 1:
         return []
@@ -94,7 +99,11 @@ def _understood(
         rest = rest[:start] + " " * (end - start) + rest[end:]
     for name in (source.table.name, source.file.name):
         rest = rest.replace(name, " " * len(name)) if name else rest
-    left = [spot.column for spot in spots(rest, source.columns) if spot.column not in gone and spot.column not in (keys or [])]
+    left = [
+        spot.column
+        for spot in spots(rest, source.columns)
+        if spot.column not in gone and spot.column not in (keys or [])
+    ]
     if left and part.demands & {"rename", "dropcol"}:
         return False
     if "rename" in part.demands and not any_pairs:
@@ -113,7 +122,11 @@ def _subset(part: Part, source: Source, used: list[tuple[int, int]]) -> list[str
         rest = rest[:start] + " " * (end - start) + rest[end:]
     match = _SUBSET.search(rest)
     if not match:
-        return None if re.search(r"\bkeep\w* (?:only )?the (?:last|latest|newest|most recent)\b", rest, re.IGNORECASE) else []
+        return (
+            None
+            if re.search(r"\bkeep\w* (?:only )?the (?:last|latest|newest|most recent)\b", rest, re.IGNORECASE)
+            else []
+        )
     named = [spot.column for spot in spots(match.group("rest"), source.columns)]
     if named:
         return list(dict.fromkeys(named))
@@ -151,7 +164,11 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
         if kind_of(source.name) == kind_of(name) == "xlsx" and (not defects or defects[0].code != "table.missing"):
             defects.extend(other_sheets(read_sheets(source), read_sheets(path), {grid.name}, name))
         if not defects:
-            return passed(Evidence(file=name, where=grid.name, says=f"{len(wanted.rows)} rows as they should be; nothing else changed."))
+            return passed(
+                Evidence(
+                    file=name, where=grid.name, says=f"{len(wanted.rows)} rows as they should be; nothing else changed."
+                )
+            )
         if not worst or len(defects) < len(worst):
             worst = defects
     return failed(*(worst or [defect("table.missing", says="No result file holds the table.")])[:5])
@@ -185,7 +202,11 @@ def norm(value: Any, loose: bool) -> tuple[str, Any]:
         return ("", "")
     if isinstance(value, bool):
         return ("t", str(value).lower())
-    if loose and isinstance(value, str) and (re.fullmatch(r"-?(?:0|[1-9]\d*)?(?:\.\d+)?(?:[eE][+-]?\d+)?", value.strip()) and value.strip()):
+    if (
+        loose
+        and isinstance(value, str)
+        and (re.fullmatch(r"-?(?:0|[1-9]\d*)?(?:\.\d+)?(?:[eE][+-]?\d+)?", value.strip()) and value.strip())
+    ):
         value = number(value) if number(value) is not None else value
     if isinstance(value, int | float | Decimal):
         return ("n", round(Decimal(str(value)), 9).normalize())
@@ -197,7 +218,11 @@ def norm(value: Any, loose: bool) -> tuple[str, Any]:
 
 def _judge(wanted: Grid, path: Path, name: str, params: dict[str, Any], loose: bool) -> list[Defect]:
     grids = read_grids(path)
-    named = [grid for grid in grids if grid.name == wanted.name] or [g for g in grids if set(wanted.header) <= set(g.header)] or grids
+    named = (
+        [grid for grid in grids if grid.name == wanted.name]
+        or [g for g in grids if set(wanted.header) <= set(g.header)]
+        or grids
+    )
     if not named:
         return [defect("table.missing", name, says="The file holds no table.")]
     grid = named[0]
@@ -214,7 +239,9 @@ def _judge(wanted: Grid, path: Path, name: str, params: dict[str, Any], loose: b
         return [defect(code, name, grid.name, f"The column {shown} was not asked for.", column=shown)]
     order = [grid.header.index(column) for column in wanted.header]
     rows = [tuple(norm(row[i], loose) for i in order) for row in grid.rows if not all(is_blank(cell) for cell in row)]
-    return _row_defects([tuple(norm(cell, loose) for cell in row) for row in wanted.rows], rows, wanted.header, params, name)
+    return _row_defects(
+        [tuple(norm(cell, loose) for cell in row) for row in wanted.rows], rows, wanted.header, params, name
+    )
 
 
 def _row_defects(
@@ -227,14 +254,30 @@ def _row_defects(
     if lost and more and len(rows) == len(wanted):
         changed = next((i for i, pair in enumerate(zip(wanted, rows, strict=True)) if pair[0] != pair[1]), 0)
         column = next((h for h, a, b in zip(header, wanted[changed], rows[changed], strict=True) if a != b), "")
-        return [defect("table.values_changed", name, f"row {changed + 1}, {column}", "A value differs from the source.", column=column)]
+        return [
+            defect(
+                "table.values_changed",
+                name,
+                f"row {changed + 1}, {column}",
+                "A value differs from the source.",
+                column=column,
+            )
+        ]
     if more and all(row in need for row in more):
         says = f"{sum(more.values())} duplicate rows are still there."
         return [defect("table.duplicates_left", name, "", says, count=sum(more.values()))]
     if lost:
         says = f"{sum(lost.values())} rows of the source are missing or changed."
         return [defect("table.rows_lost", name, "", says, count=sum(lost.values()))]
-    return [defect("table.rows_invented", name, "", f"{sum(more.values())} rows are not in the source.", count=sum(more.values()))]
+    return [
+        defect(
+            "table.rows_invented",
+            name,
+            "",
+            f"{sum(more.values())} rows are not in the source.",
+            count=sum(more.values()),
+        )
+    ]
 
 
 def _order_defects(
@@ -242,13 +285,25 @@ def _order_defects(
 ) -> list[Defect]:
     asked = params.get("order")
     if not asked:
-        return [] if wanted == rows else [defect("table.order_wrong", name, "", "The rows changed their order.", by="the source", way="as it was")]
+        return (
+            []
+            if wanted == rows
+            else [
+                defect("table.order_wrong", name, "", "The rows changed their order.", by="the source", way="as it was")
+            ]
+        )
     column = dict(params["rename"]).get(asked["column"], asked["column"])
     keys = [row[header.index(column)] for row in rows]
     filled = [key for key in keys if key[0]]
-    if len({key[0] for key in filled}) <= 1 and filled == sorted(filled, key=lambda k: k[1], reverse=asked["way"] == "down"):
+    if len({key[0] for key in filled}) <= 1 and filled == sorted(
+        filled, key=lambda k: k[1], reverse=asked["way"] == "down"
+    ):
         return []
-    return [defect("table.order_wrong", name, column, "The rows are not in the order asked for.", by=column, way=asked["way"])]
+    return [
+        defect(
+            "table.order_wrong", name, column, "The rows are not in the order asked for.", by=column, way=asked["way"]
+        )
+    ]
 
 
 def other_sheets(before: list[Sheet], after: list[Sheet], edited: set[str], name: str) -> list[Defect]:
@@ -259,7 +314,9 @@ def other_sheets(before: list[Sheet], after: list[Sheet], edited: set[str], name
         if sheet.name in edited:
             continue
         if sheet.name not in now:
-            defects.append(defect("workbook.sheet_lost", name, sheet.name, f"The sheet {sheet.name} is gone.", sheet=sheet.name))
+            defects.append(
+                defect("workbook.sheet_lost", name, sheet.name, f"The sheet {sheet.name} is gone.", sheet=sheet.name)
+            )
             continue
         spot = _difference(sheet, now[sheet.name])
         if spot:
@@ -278,7 +335,8 @@ def _difference(before: Sheet, after: Sheet) -> str:
             place = (row, column)
             if before.formulas.get(place, "") != after.formulas.get(place, ""):
                 return f"{get_column_letter(column)}{row}"
-            if place not in before.formulas and norm(before.value(row, column), False) != norm(after.value(row, column), False):
+            if place not in before.formulas and norm(before.value(row, column), False) != norm(
+                after.value(row, column), False
+            ):
                 return f"{get_column_letter(column)}{row}"
     return ""
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import Any
 
@@ -40,7 +39,9 @@ def propose(request: Request) -> list[Offer]:
         covers.setdefault(part.index, set()).add("formulas")
         if "aggregate" in part.demands and not any(part.index in r.clauses for r in found):
             covers[part.index].add("aggregate")
-    says = "A total row stands under the table" + (", made of formulas over exactly the data rows." if formulas else " and is right.")
+    says = "A total row stands under the table" + (
+        ", made of formulas over exactly the data rows." if formulas else " and is right."
+    )
     check = Check(name=NAME, params=params, says=says)
     return [Offer(check=check, covers={index: frozenset(demands) for index, demands in covers.items()})]
 
@@ -87,7 +88,9 @@ def total_place(grid: Grid) -> int | None:
     return None
 
 
-def _judge(grid: Grid, wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str) -> tuple[list[Defect], str]:
+def _judge(
+    grid: Grid, wanted: dict[Group, dict[str, Decimal]], params: dict[str, Any], name: str
+) -> tuple[list[Defect], str]:
     total = total_place(grid)
     if total is None:
         return [defect("total.row_missing", name, grid.name, "There is no total row under the table.")], ""
@@ -152,5 +155,3 @@ def _cell(
         says = f"Found {found if found is not None else grid.rows[total][column]}, should be {plain(need[0])}."
         defects.append(defect("total.value_wrong", name, where, says, expected=plain(need[0])))
     return defects
-
-

@@ -14,23 +14,25 @@ FILE_NAME = re.compile(
     r"|bmp|webp|tiff?))\b[\"'”’`]?",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|‘([^’\n]+)’|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)|«([^»\n]+)»|「([^」\n]+)」")
+QUOTED = re.compile(
+    r"\"([^\"\n]+)\"|“([^”\n]+)”|‘([^’\n]+)’|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)|«([^»\n]+)»|「([^」\n]+)」"
+)
 
 SYNONYMS = (
-    frozenset("revenue sale sales amount turnover income takings proceeds earnings value umsatz betrag".split()),
-    frozenset("quantity qty unit units pieces volume menge anzahl".split()),
-    frozenset("cost costs expense expenses spend spending spent expenditure kosten".split()),
-    frozenset("region area territory district zone".split()),
-    frozenset("department dept team division unit abteilung".split()),
-    frozenset("staff employee person worker colleague member".split()),
-    frozenset("product item article produkt artikel goods".split()),
-    frozenset("category type group kind class kategorie".split()),
-    frozenset("customer client buyer kunde".split()),
-    frozenset("store shop branch outlet filiale location site".split()),
-    frozenset("city town stadt".split()),
-    frozenset("hour hours time stunden".split()),
-    frozenset("salesperson salesman seller rep representative agent".split()),
-    frozenset("supplier vendor".split()),
+    frozenset(["revenue", "sale", "sales", "amount", "turnover", "income", "takings", "proceeds", "earnings", "value", "umsatz", "betrag"]),
+    frozenset(["quantity", "qty", "unit", "units", "pieces", "volume", "menge", "anzahl"]),
+    frozenset(["cost", "costs", "expense", "expenses", "spend", "spending", "spent", "expenditure", "kosten"]),
+    frozenset(["region", "area", "territory", "district", "zone"]),
+    frozenset(["department", "dept", "team", "division", "unit", "abteilung"]),
+    frozenset(["staff", "employee", "person", "worker", "colleague", "member"]),
+    frozenset(["product", "item", "article", "produkt", "artikel", "goods"]),
+    frozenset(["category", "type", "group", "kind", "class", "kategorie"]),
+    frozenset(["customer", "client", "buyer", "kunde"]),
+    frozenset(["store", "shop", "branch", "outlet", "filiale", "location", "site"]),
+    frozenset(["city", "town", "stadt"]),
+    frozenset(["hour", "hours", "time", "stunden"]),
+    frozenset(["salesperson", "salesman", "seller", "rep", "representative", "agent"]),
+    frozenset(["supplier", "vendor"]),
 )
 SHORT = {
     "qty": "quantity",
@@ -139,7 +141,7 @@ def _exact(words: Sequence[Token], name: str, text: str) -> list[Mention]:
     return found
 
 
-_WEAK = frozenset("id name total date number value the of in per by code type no".split())
+_WEAK = frozenset(["id", "name", "total", "date", "number", "value", "the", "of", "in", "per", "by", "code", "type", "no"])
 
 
 def _parts(word: str, name: str) -> bool:
@@ -161,7 +163,9 @@ def _alike(word: str, name: str) -> bool:
 
 def looks_like_id(column: Column) -> bool:
     """A numeric column that nobody adds up: numbers of orders, years, postcodes."""
-    return bool(_ID_LIKE.search(" ".join(token.stem for token in tokens(column.name)))) or column.name.startswith("Unnamed")
+    return bool(_ID_LIKE.search(" ".join(token.stem for token in tokens(column.name)))) or column.name.startswith(
+        "Unnamed"
+    )
 
 
 def quoted(text: str) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SUM = re.compile(r"=\s*(?:SUM\(|SUBTOTAL\(\s*(?:9|109)\s*,|AVERAGE\(|AGGREGATE\(\s*9\s*,\s*\d\s*,)([^()]*)\)\s*\Z", re.IGNORECASE)
+_SUM = re.compile(
+    r"=\s*(?:SUM\(|SUBTOTAL\(\s*(?:9|109)\s*,|AVERAGE\(|AGGREGATE\(\s*9\s*,\s*\d\s*,)([^()]*)\)\s*\Z", re.IGNORECASE
+)
 _PLUS = re.compile(r"=\s*\+?\s*\$?[A-Z]{1,3}\$?\d+(?:\s*\+\s*\$?[A-Z]{1,3}\$?\d+)+\s*\Z", re.IGNORECASE)
 _REF = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?:\s*:\s*\$?([A-Z]{1,3})\$?(\d+))?\Z", re.IGNORECASE)
 
@@ -37,7 +39,11 @@ def summed_rows(formula: str, column: int) -> set[int] | None:
     rows: set[int] = set()
     for piece in pieces:
         ref = _REF.match(piece.strip())
-        if ref is None or column_number(ref.group(1)) != column or (ref.group(3) and column_number(ref.group(3)) != column):
+        if (
+            ref is None
+            or column_number(ref.group(1)) != column
+            or (ref.group(3) and column_number(ref.group(3)) != column)
+        ):
             return None
         first, last = int(ref.group(2)), int(ref.group(4) or ref.group(2))
         rows.update(range(min(first, last), max(first, last) + 1))

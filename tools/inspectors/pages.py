@@ -67,4 +67,7 @@ def _paragraph(paragraph: Any, width: float) -> float:
 def _row(row: Any, width: float) -> float:
     cells = row.cells
     each = max(20.0, width / max(1, len(cells)) - 10)
-    return max((ceil(max(1, len(cell.text)) / max(2.0, each / (11 * _CHARACTER_WIDTH))) for cell in cells), default=1) * 14.0
+    return (
+        max((ceil(max(1, len(cell.text)) / max(2.0, each / (11 * _CHARACTER_WIDTH))) for cell in cells), default=1)
+        * 14.0
+    )
