@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,13 +43,13 @@ class ActiveRun:
         folder: the run folder, locked for this engine.
         log: its history.
         parts: the assembled run.
-        release: gives the lock back.
+        lock: held for this engine until the end.
     """
 
-    def __init__(self, folder: RunFolder, log: RunLog, parts: Parts, release: Callable[[], None]) -> None:
+    def __init__(self, folder: RunFolder, log: RunLog, parts: Parts, lock: contextlib.AsyncExitStack) -> None:
         self._log = log
         self._parts = parts
-        self._release = release
+        self._lock = lock
         self._listeners: list[Callable[[Signal], None]] = []
         self.run_id = folder.run_id
         self.folder = folder.root
@@ -90,7 +92,9 @@ class ActiveRun:
             await self._end(RunEnded(status="paused", reason=str(error)))
             raise
         except BaseException as error:
-            await self._end(RunEnded(status="paused", reason=f"A fault in the program: {type(error).__name__}: {error}"))
+            await self._end(
+                RunEnded(status="paused", reason=f"A fault in the program: {type(error).__name__}: {error}")
+            )
             raise
         return await self._end(ended)
 
@@ -102,7 +106,7 @@ class ActiveRun:
         finally:
             await self._parts.aclose()
             await self._log.journal.aclose()
-            self._release()
+            await self._lock.aclose()
         return ended
 
 
@@ -140,34 +144,30 @@ class AppEngine:
         profile = load_profile(request.profile, self._folders.data / "profiles")
         check_out_dir(Path(request.out_dir))
         folder = RunFolder.create(self._folders.runs, self._clock)
-        lock = folder.lock()
-        try:
+        async with contextlib.AsyncExitStack() as held:
+            held.callback(shutil.rmtree, folder.root, ignore_errors=True)
+            await held.enter_async_context(folder.lock())
             workspace = Workspace(folder)
             originals = await workspace.attach(request.attachments)
             (folder.outputs / "request.txt").write_text(request.text, "utf-8")
             model = await self._open_model(profile, {})
             log = await self._open_log(folder)
             await log.record(RunCreated(request=request, originals=originals))
-        except BaseException:
-            lock.release()
-            folder.discard()
-            raise
-        return self._activate(folder, log, workspace, profile, model, lock.release)
+            lock = held.pop_all()
+        return self._activate(folder, log, workspace, profile, model, lock)
 
     async def resume(self, run_id: str) -> ActiveRun:
         folder = self.index.find(run_id)
-        lock = folder.lock()
-        try:
+        async with contextlib.AsyncExitStack() as held:
+            await held.enter_async_context(folder.lock())
             log = await self._open_log(folder)
             request = _resumable(log)
             profile = load_profile(request.profile, self._folders.data / "profiles")
             used = {role: usage.calls for role, usage in log.state.usage.items()}
-            model = await self._open_model(profile, used)
             await log.record(RunResumed(after_seq=log.state.seq))
-        except BaseException:
-            lock.release()
-            raise
-        return self._activate(folder, log, Workspace(folder), profile, model, lock.release)
+            model = await self._open_model(profile, used)
+            lock = held.pop_all()
+        return self._activate(folder, log, Workspace(folder), profile, model, lock)
 
     async def aclose(self) -> None:
         for run in self._runs:
@@ -194,7 +194,7 @@ class AppEngine:
         workspace: Workspace,
         profile: ExecutionProfile,
         model: ChatModel,
-        release: Callable[[], None],
+        lock: contextlib.AsyncExitStack,
     ) -> ActiveRun:
         parts = assemble(
             folder=folder,
@@ -202,11 +202,11 @@ class AppEngine:
             workspace=workspace,
             profile=profile,
             models={"execute": model},
-            sandbox=self._sandbox.sandbox,
+            sandbox=self._sandbox,
             interpreter=self._interpreter,
             clock=self._clock,
         )
-        run = ActiveRun(folder, log, parts, release)
+        run = ActiveRun(folder, log, parts, lock)
         self._runs.append(run)
         return run
 
@@ -226,21 +226,26 @@ def _resumable(log: RunLog) -> TaskRequest:
     return state.request
 
 
+def _ignore(_done: int, _total: int, _text: str) -> None:
+    """Progress that nobody watches."""
+
+
 async def open_engine(
-    *, script: Path | None = None, home: Path | None = None, on_progress: OnProgress | None = None
+    *, runs: Path | None = None, script: Path | str | None = None, on_progress: OnProgress | None = None
 ) -> AppEngine:
     """Open the engine of this user.
 
     Args:
+        runs: folder of all runs; None for the user's own.
         script: replies for the profile ``scripted``.
-        home: folder for everything, instead of the user's own folders.
         on_progress: bytes done, bytes in all (0: unknown) and words, for downloads and loading.
 
     Raises:
         UserError: the user's folders cannot be used.
     """
-    environ = dict(os.environ) if home is None else {**os.environ, "ONEDAY_HOME": str(home)}
-    folders = user_folders(environ)
+    folders = user_folders(os.environ)
+    if runs is not None:
+        folders = msgspec.structs.replace(folders, runs=runs)
     interpreter = await interpreter_env(folders.cache)
     sandbox = await choose_sandbox(folders.cache / "scratch", interpreter)
-    return AppEngine(folders, sandbox, interpreter, on_progress or (lambda _done, _total, _text: None), script)
+    return AppEngine(folders, sandbox, interpreter, on_progress or _ignore, Path(script) if script else None)
