@@ -87,6 +87,11 @@ def assemble(
     request = log.state.request
     assert request is not None
     signals: list[Callable[[Signal], None]] = []
+
+    def tell(signal: Signal) -> None:
+        for listener in signals:
+            listener(signal)
+
     budget = ContextBudget(window_tokens=models["execute"].context_tokens, reply_cap_tokens=profile.reply_tokens)
     timeline = Timeline(clock, request.budget_s or profile.budget_s, log.state.active_s)
     documents = DocumentPool(
@@ -100,7 +105,7 @@ def assemble(
         models,
         sampling=profile.sampling,
         temperature_step=profile.retry_temperature_step,
-        on_signal=lambda signal: [listener(signal) for listener in signals] and None,
+        on_signal=tell,
     )
     deliverables = Deliverables(log, workspace)
     sources = {name: str(workspace.original(name)) for name in log.state.originals}

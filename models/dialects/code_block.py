@@ -16,6 +16,7 @@ from models.dialects import common, fences, json_calls
 SCRIPT_TOOL, FILE_TOOL, SHELL_TOOL = "python_interpreter", "write_to_file", "execute_command"
 _PYTHON = {"python", "py", "python3", "tool_code"}
 _SHELL = {"bash", "sh", "shell", "console"}
+DOCUMENT_EXAMPLE = "```file brief.docx\n# Title\nText\n```"
 SCRIPT_EXAMPLE = '```python\nimport pandas as pd\nprint(pd.read_csv("data.csv").head())\n```'
 
 
@@ -26,31 +27,28 @@ class CodeBlock:
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         names = {tool.name for tool in tools}
-        ways = []
-        if SCRIPT_TOOL in names:
-            ways.append(
-                f"a Python script, run in the folder of the files; print what you need to know:\n{SCRIPT_EXAMPLE}"
-            )
+        calls = "\n".join(common.tool_with_example(tool) for tool in tools if tool.name not in (SCRIPT_TOOL, FILE_TOOL))
+        parts = [
+            f"Send exactly ONE action and nothing after it. You then see its result.\n\nA call is one JSON object:\n{calls}"
+        ]
+        parts[0] += f"\n- finish: the request is done and looked at.\n  {common.FINISH_EXAMPLE}"
         if FILE_TOOL in names:
-            ways.append(
-                "the text of a document (Markdown; made into the named file):\n```file brief.docx\n# Title\nText\n```"
+            parts.append(
+                f"A text document is a fenced block; Markdown is made into the named file:\n{DOCUMENT_EXAMPLE}"
             )
-        ways.append(f"a call as JSON:\n{_call_example(tools)}")
-        listed = "\n".join(f"{number}. {way}" for number, way in enumerate(ways, 1))
-        others = [tool for tool in tools if tool.name not in (SCRIPT_TOOL, FILE_TOOL)]
-        return (
-            "Think in one or two sentences, then send exactly ONE of these and stop:\n"
-            f"{listed}\n"
-            "You then see its result. Never invent a result.\n"
-            f"Calls:\n{common.tool_lines(others)}\n"
-            f"When done: {common.FINISH_EXAMPLE}"
-        )
+        if SCRIPT_TOOL in names:
+            parts.append(
+                "Only where no call above can do it, a Python script. It runs in the folder of the files; "
+                f"print what you need to know:\n{SCRIPT_EXAMPLE}"
+            )
+        return "\n\n".join(parts)
 
     def schema(self, tools: Sequence[ToolSpec]) -> dict[str, Any] | None:  # noqa: ARG002 - the port's signature
         return None
 
     def stop(self) -> tuple[str, ...]:
-        return ()
+        # Small models go on with explanations and a second fence; an opening fence has a language, a closing one none.
+        return ("\n```\n",)
 
     def decode(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> Action:
         names = {tool.name for tool in tools}
