@@ -46,12 +46,12 @@ async def interpreter_env(cache: Path) -> InterpreterEnv:
         python=Path(sys.executable),
         read_only_paths=tuple(_needed(folder)),
         hidden_paths=tuple(hidden),
-        environment=_environment(folder / "matplotlib"),
+        environment=_environment("/tmp/matplotlib" if sys.platform != "win32" else str(folder / "matplotlib")),
         prelude=folder / "prelude.py",
     )
 
 
-def _environment(fonts: Path) -> dict[str, str]:
+def _environment(fonts: str) -> dict[str, str]:
     threads = str(min(os.cpu_count() or 1, _MOST_THREADS))
     environment = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), _PATH]),
@@ -60,7 +60,7 @@ def _environment(fonts: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "MPLBACKEND": "Agg",
-        "MPLCONFIGDIR": str(fonts),
+        "MPLCONFIGDIR": fonts,
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
@@ -120,12 +120,12 @@ def _place_prelude(folder: Path) -> None:
 
 async def _warm_fonts(folder: Path) -> None:
     """Let matplotlib list the fonts once; a folder is only taken for warm when it was built whole."""
-    if folder.is_dir():
+    if await asyncio.to_thread(folder.is_dir):
         return
     part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
     await asyncio.to_thread(part.mkdir, exist_ok=True)
     log = part / "warm-up.log"
-    environment = _environment(part) | {"HOME": str(part), "TMPDIR": str(part)}
+    environment = _environment(str(part)) | {"HOME": str(part), "TMPDIR": str(part)}
     child = await spawn([sys.executable, "-I", "-c", _WARM_UP], env=environment, stderr=log)
     try:
         async with asyncio.timeout(_WARM_UP_S):
@@ -146,8 +146,7 @@ async def _warm_fonts(folder: Path) -> None:
     # Another engine may have been quicker; its folder is as good as ours.
     with contextlib.suppress(OSError):
         await asyncio.to_thread(part.rename, folder)
-    if part.is_dir():
-        await asyncio.to_thread(shutil.rmtree, part)
+    await asyncio.to_thread(shutil.rmtree, part, ignore_errors=True)
 
 
 def _fingerprint() -> str:

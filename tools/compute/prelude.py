@@ -22,7 +22,7 @@ MOST_NAMES = 40
 def main() -> int:
     """Run the script; gives the exit status: 1 after an exception, else what the script asked for."""
     source = sys.stdin.buffer.read().decode("utf-8")
-    folder = os.getcwd()
+    folder = os.getcwd()  # noqa: PTH109
     # Last, so that a file of the user called random.py does not replace the library's.
     sys.path.append(folder)
     sys.meta_path.insert(0, _Hooks(folder))
@@ -59,13 +59,15 @@ class _Hooks(importlib.abc.MetaPathFinder):
         self._busy: set[str] = set()
 
     def find_spec(
-        self, fullname: str, path: object = None, target: object = None
+        self, fullname: str, _path: object = None, _target: object = None
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname in OURS:
             spec = importlib.machinery.PathFinder.find_spec(fullname, [self._folder])
             if spec is None:
                 raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
             return spec
+        if fullname == "matplotlib":
+            _bring_fonts()
         change = {"matplotlib.pyplot": _adjust_pyplot, "pandas": _adjust_pandas}.get(fullname)
         if change is None or fullname in self._busy:
             return None
@@ -95,6 +97,21 @@ class _Adjusted(importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         self._loader.exec_module(module)
         self._change(module)
+
+
+def _bring_fonts() -> None:
+    """Copy the list of fonts made beforehand to where matplotlib may write, which it insists on."""
+    ready = os.path.join(os.path.dirname(os.path.abspath(__file__)), "matplotlib")  # noqa: PTH100, PTH118, PTH120
+    target = os.environ.get("MPLCONFIGDIR", "")
+    if not target or not os.path.isdir(ready):  # noqa: PTH112
+        return
+    os.makedirs(target, exist_ok=True)  # noqa: PTH103
+    for name in os.listdir(ready):  # noqa: PTH208
+        if name.endswith(".json"):
+            with open(os.path.join(ready, name), "rb") as source:  # noqa: PTH118, PTH123
+                content = source.read()
+            with open(os.path.join(target, name), "wb") as copy:  # noqa: PTH118, PTH123
+                copy.write(content)
 
 
 def _adjust_pandas(pandas) -> None:  # type: ignore[no-untyped-def]
@@ -145,7 +162,7 @@ def _report(error: BaseException, path: str) -> str:
     for frame in frames:
         if frame.filename == path:
             lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}\n")
-    if frames and lines and frames[-1].filename != path:
+    if frames and lines and frames[-1].filename not in (path, __file__):
         lines.append(f"  (raised inside {_library(frames[-1].filename)}, in {frames[-1].name})\n")
     if len(lines) > 8:
         lines = [*lines[:3], "  …\n", *lines[-4:]]
