@@ -45,12 +45,10 @@ class BubblewrapSandbox:
 
     Args:
         bwrap: the program.
-        state: one sentence for people on how confinement stands here.
     """
 
-    def __init__(self, bwrap: Path, *, state: str = "") -> None:
+    def __init__(self, bwrap: Path) -> None:
         self._bwrap = bwrap
-        self.state = state
 
     @property
     def name(self) -> str:
@@ -61,9 +59,9 @@ class BubblewrapSandbox:
         return True
 
     @property
-    def program(self) -> Path:
-        """Where ``bwrap`` is."""
-        return self._bwrap
+    def state(self) -> str:
+        """One sentence for people."""
+        return f"Commands are confined by bubblewrap ({self._bwrap}): only the task's own files, no network."
 
     async def spawn(self, argv: Sequence[str], policy: SandboxPolicy, *, stderr: Path | None = None) -> Child:
         """Start confined with pipes on stdin and stdout; stderr is appended to a file or dropped.

@@ -25,14 +25,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/dtrac
 
 
 class SeatbeltSandbox:
-    """Runs commands under ``sandbox-exec``, below the guard, as macOS has no process namespaces.
-
-    Args:
-        state: one sentence for people on how confinement stands here.
-    """
-
-    def __init__(self, *, state: str = "") -> None:
-        self.state = state
+    """Runs commands under ``sandbox-exec``, below the guard, as macOS has no process namespaces."""
 
     @property
     def name(self) -> str:
@@ -41,6 +34,11 @@ class SeatbeltSandbox:
     @property
     def confines(self) -> bool:
         return True
+
+    @property
+    def state(self) -> str:
+        """One sentence for people."""
+        return "Commands are confined by sandbox-exec: only the task's own files, no network."
 
     async def spawn(self, argv: Sequence[str], policy: SandboxPolicy, *, stderr: Path | None = None) -> Child:
         """Start confined with pipes on stdin and stdout.

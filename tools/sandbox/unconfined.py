@@ -20,7 +20,12 @@ class UnconfinedSandbox:
     """
 
     def __init__(self, *, state: str = "Commands are not confined; each one is asked about.") -> None:
-        self.state = state
+        self._state = state
+
+    @property
+    def state(self) -> str:
+        """One or two sentences for people."""
+        return self._state
 
     @property
     def name(self) -> str:
