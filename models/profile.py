@@ -130,7 +130,7 @@ def _find(name: str, user_dir: Path | None, *, below: Path | None = None) -> Pat
     """The file of a profile; `below` is a file that extends its own name and so means the built-in one."""
     for folder in _folders(user_dir):
         path = folder / f"{name}.toml"
-        if path.name in {entry.name for entry in folder.iterdir()} and path != below:
+        if f"{name}.toml" in {entry.name for entry in folder.iterdir()} and path != below:
             return path
     raise UserError(
         "profile.unknown",
