@@ -126,11 +126,11 @@ def _fault(text: str, right: list[str], value: Decimal, wanted: dict[str, Decima
     if not any(figure.means(value) for figure in numbers) and (need_value or any(figures(p) for p in saying)):
         return "The figure is not there or not right."
     if saying and figures(" ".join(saying)):
-        return _figure_fault(saying, right, value, wanted)
+        return _figure_fault(saying, value, wanted)
     return ""
 
 
-def _figure_fault(saying: list[str], right: list[str], value: Decimal, wanted: dict[str, Decimal]) -> str:
+def _figure_fault(saying: list[str], value: Decimal, wanted: dict[str, Decimal]) -> str:
     """The statement itself gives numbers: one must be the figure, and none that of another group alone."""
     joined = " ".join(saying)
     for label in wanted:

@@ -63,16 +63,17 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("dedupe", r"\b(?:duplicat\w*|dedup\w*|de-dup\w*|repeated (?:rows?|lines?|records?|entries)|identical (?:rows?|lines?|records?|entries)|doppelte\w*|duplikate\w*|(?:rows?|lines?|records?|entries) (?:that|which) (?:occur|appear|are (?:repeated|listed)|repeat|show up)\w*)\b|去重|重复"),
     ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
-    ("filter", r"\bwhere\b|\bwhose\b|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),
+    ("filter", r"\bwhere\b|\bwhose\b(?! (?:cells?|values?|entries|totals?|figures?|numbers?)\b)|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),
     ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit)\b|%|占比|比例|每月"),
     ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo)\b|加粗|颜色"),
     ("charttext", r"\b(?:titled?|axis|axes|legend|labels?|labell?ed|gridlines?|annotat\w*|data labels|value labels)\b"),
     ("summary", r"\b(?:brief\w*|summar(?:y|ies|ise\w*|ize\w*|ising|izing)|digest|overview|abstract|synopsis|condens\w*|boil\w* down|key (?:points|facts|takeaways|findings|messages)|takeaways|main points|executive|recap|report (?:on|about)|zusammenfass\w*|kurzfassung|one[- ]pager|hand-?out|tl;?dr|management note|memo)\b|摘要|总结|概要|简报"),
-    ("items", r"\b(?:includ\w*|mention\w*|cover(?:s|ing|ed)?|stat(?:e|es|ing)|contain\w*|list(?:s|ing)?|giv(?:e|es|ing)|nam(?:e|es|ing)|with|highlight\w*|must (?:say|have)|make sure)\b"),
+    ("items", r"\b(?:includ\w*|mention\w*|cover(?:s|ing|ed)?|stat(?:e|es|ing)|contain\w*|list(?:s|ing)?|giv(?:e|es|ing)|nam(?:e|es|ing)|with|highlight\w*|must (?:say|have|show)|make sure|tell(?:s|ing)?|focus\w*|especially|in particular|sa(?:y|ys|ying))\b"),
     ("language", r"\b(?:in|into|auf) (?:german|french|spanish|chinese|italian|japanese|portuguese|dutch|english|deutsch|englisch)\b|\btranslat\w*|\bübersetz\w*|翻译|用英文|用中文"),
     ("other", r"\b(?:poem|e-?mails?|letter|explain\w*|why|recommend\w*|compar\w*|trends?|forecast\w*|predict\w*|merg\w*|join\w*|pivot\w*|convert\w*|encrypt\w*|zip|upload|send|tone|audience|interpret\w*|analy[sz]\w*|insights?|conclusions?|next steps?|anomal\w*|outliers?|correct\w*|fix\w*|typos?|spell\w*|clean\w*|missing values?|fill\w*|replac\w*|split\w*|trim\w*|uppercase|lowercase|capitali[sz]\w*|transpose\w*|slides?|presentation|agenda|quiz|invoice|schedule|timeline)\b"),
     ("addcol", r"\b(?:add|insert|append|create)\w* (?:a |an |another |one |new |extra )*(?:\w+ )?columns?\b|\bnew columns?\b|新增列|添加.{0,6}列"),
     ("dropcol", r"\b(?:drop|remove|delete|omit|discard|get rid of)\w* (?:the )?(?:[\w\"'“”]+ ){0,3}columns?\b|\bcolumns? [\"'“]?\w+[\"'”]? (?:can go|should be (?:dropped|removed|deleted))"),
+    ("noinvent", r"\binvent\w*|\bmade[- ]up\b|\bmak\w+ (?:\w+ )?up\b|\bonly (?:use )?(?:the )?(?:facts|figures|information|numbers|data|what)\b|\bstick(?:s|ing)? to\b|\bfabricat\w*|\bnot in the (?:document|report|source|pdf|text)"),
     ("noindex", r"\b(?:no|without an?|not? an?) (?:row )?(?:index|row numbers?)\b|\bindex column\b"),
 )  # fmt: skip
 _OPS = {
@@ -156,7 +157,8 @@ def understand(view: RequestView) -> Request:
 
 def _part(index: int, text: str) -> Part:
     bare = FILE_NAME.sub(lambda match: " " * len(match.group()), text)
-    demands = {name for name, rule in _RULES if re.search(rule, bare, re.IGNORECASE)}
+    words = LENGTH.sub(lambda match: " " * len(match.group()), bare)
+    demands = {name for name, rule in _RULES if re.search(rule, words, re.IGNORECASE)}
     rest = bare
     if TOTAL_ROW.search(bare):
         demands.add("total_row")
@@ -201,7 +203,11 @@ def _digits(match: re.Match[str]) -> int:
 def _resolve_conflicts(part: Part, request: Request) -> None:
     """Words with two meanings: settle which one is meant, then look for what nobody accounts for."""
     found = part.demands
-    tabular = bool(found & {"chart", "rename", "dedupe", "extreme"} or part.ops)
+    if request.sources and "summary" in found and not part.ops and re.search(r"summari[sz]", part.bare, re.IGNORECASE):
+        part.ops = ("sum",)
+    tabular = bool(request.sources) and bool(found & {"chart", "rename", "dedupe", "extreme"} or part.ops)
+    if "noinvent" in found:
+        found.discard("only")
     if "chart" in found and "linechart" in found:
         found.discard("chart")
     if "chart" not in found and "charttext" in found and not any("chart" in other.demands for other in request.parts):

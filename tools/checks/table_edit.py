@@ -96,7 +96,8 @@ def _understood(
     """Whether every column and every quoted name in the clause has its role."""
     rest = part.bare
     for start, end in used:
-        rest = rest[:start] + " " * (end - start) + rest[end:]
+        first = start - 1 if start and rest[start - 1] in "\"'`“‘" else start
+        rest = rest[:first] + " " * (end - first) + rest[end:]
     for name in (source.table.name, source.file.name):
         rest = rest.replace(name, " " * len(name)) if name else rest
     left = [
@@ -228,7 +229,7 @@ def _judge(wanted: Grid, path: Path, name: str, params: dict[str, Any], loose: b
     grid = named[0]
     missing = [column for column in wanted.header if column not in grid.header]
     if missing:
-        renamed = dict((new, old) for old, new in params["rename"])
+        renamed = {new: old for old, new in params["rename"]}
         code = "table.column_not_renamed" if missing[0] in renamed else "table.columns_lost"
         says = f"There is no column called {missing[0]}."
         return [defect(code, name, grid.name, says, column=missing[0], old=renamed.get(missing[0], missing[0]))]

@@ -19,7 +19,22 @@ QUOTED = re.compile(
 )
 
 SYNONYMS = (
-    frozenset(["revenue", "sale", "sales", "amount", "turnover", "income", "takings", "proceeds", "earnings", "value", "umsatz", "betrag"]),
+    frozenset(
+        [
+            "revenue",
+            "sale",
+            "sales",
+            "amount",
+            "turnover",
+            "income",
+            "takings",
+            "proceeds",
+            "earnings",
+            "value",
+            "umsatz",
+            "betrag",
+        ]
+    ),
     frozenset(["quantity", "qty", "unit", "units", "pieces", "volume", "menge", "anzahl"]),
     frozenset(["cost", "costs", "expense", "expenses", "spend", "spending", "spent", "expenditure", "kosten"]),
     frozenset(["region", "area", "territory", "district", "zone"]),
@@ -141,7 +156,9 @@ def _exact(words: Sequence[Token], name: str, text: str) -> list[Mention]:
     return found
 
 
-_WEAK = frozenset(["id", "name", "total", "date", "number", "value", "the", "of", "in", "per", "by", "code", "type", "no"])
+_WEAK = frozenset(
+    ["id", "name", "total", "date", "number", "value", "the", "of", "in", "per", "by", "code", "type", "no"]
+)
 
 
 def _parts(word: str, name: str) -> bool:

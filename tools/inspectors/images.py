@@ -14,10 +14,11 @@ def inspect(path: Path) -> Found:
 
     with Image.open(path) as picture:
         picture.load()
-        facts = {"width": picture.width, "height": picture.height, "format": picture.format}
+        width, height = picture.size
+        facts = {"width": width, "height": height, "format": picture.format}
         clear = picture.mode == "RGBA" and picture.getchannel("A").getextrema()[1] == 0
-    if facts["width"] < 16 or facts["height"] < 16:
-        says = f"It is {facts['width']} × {facts['height']} pixels."
+    if width < 16 or height < 16:
+        says = f"It is {width} × {height} pixels."
         return facts, [fault("image.tiny", path.name, "", says, False)]
     if clear or ink_share(load(path)) == 0:
         return facts, [fault("image.blank", path.name, "", "It has one colour only.")]
