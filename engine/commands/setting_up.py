@@ -38,7 +38,7 @@ async def confinement() -> tuple[ChosenSandbox, InterpreterEnv]:
     from tools.sandbox.probe import choose_sandbox
 
     cache = folders().cache
-    interpreter = interpreter_env(cache)
+    interpreter = await interpreter_env(cache)
     return await choose_sandbox(cache / "scratch", interpreter), interpreter
 
 
