@@ -156,11 +156,9 @@ def test_a_workbook_of_the_strict_variant_is_not_called_empty(tmp_path: Path) ->
     with zipfile.ZipFile(plain) as source, zipfile.ZipFile(strict, "w") as target:
         for name in source.namelist():
             data = source.read(name)
-            if name == "xl/workbook.xml":
-                data = data.replace(
-                    b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
-                    b"http://purl.oclc.org/ooxml/spreadsheetml/main",
-                )
+            if name.endswith(("workbook.xml", "workbook.xml.rels")):
+                old, new = b"schemas.openxmlformats.org/officeDocument/2006/", b"purl.oclc.org/ooxml/officeDocument/"
+                data = data.replace(old, new)
             target.writestr(name, data)
     assert read(strict).problem == "unsupported"
     assert read(plain).problem == ""
