@@ -99,8 +99,29 @@ def _boxes(pixels: Any) -> list[Box]:
     for value, count in sorted(zip(values.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1])[:80]:
         if value == ground or count < max(12, total * 0.00004) or _is_plate(value, count / total):
             continue
-        boxes.extend(_components(codes == value))
+        boxes.extend(_mended(_components(codes == value)))
     return [box for box in boxes if box.width >= 3 and box.height >= 1 and box.area >= 0.72 * box.width * box.height]
+
+
+def _mended(boxes: list[Box]) -> list[Box]:
+    """Pieces of one bar, cut by grid lines drawn over it, put together again."""
+    boxes = [box for box in boxes if box.area >= 4]
+    for standing in (True, False):
+        kept: list[Box] = []
+        last: dict[tuple[int, int], int] = {}
+        for box in sorted(boxes, key=lambda item: item.top if standing else item.left):
+            span = (box.left, box.right) if standing else (box.top, box.bottom)
+            place = last.get(span)
+            before = kept[place] if place is not None else None
+            gap = (box.top - before.bottom if standing else box.left - before.right) if before else 9
+            if before is not None and place is not None and 0 <= gap <= 3 and span[1] - span[0] >= 4:
+                edges = (min(box.left, before.left), min(box.top, before.top), max(box.right, before.right))
+                kept[place] = Box(*edges, max(box.bottom, before.bottom), box.area + before.area)
+            else:
+                last[span] = len(kept)
+                kept.append(box)
+        boxes = kept
+    return boxes
 
 
 def _is_plate(code: int, share: float) -> bool:

@@ -46,9 +46,9 @@ def note(path: Path, text: str) -> Path:
 
 
 REQUESTS = [
-    "Draw a bar chart of total units by city as chart.png and write a Markdown note naming the city with the largest total and its value.",
-    "Plot the units per city as a bar chart (PNG). Also write a short note in Markdown that says which city has the highest total and how much it is.",
-    "Make a bar graph that shows the summed units for each city, saved as PNG, plus a .md note stating the largest value.",
+    "Draw a bar chart of total units by city as chart.png and write a Markdown note naming the city with the largest total and its value.",  # noqa: E501
+    "Plot the units per city as a bar chart (PNG). Also write a short note in Markdown that says which city has the highest total and how much it is.",  # noqa: E501
+    "Make a bar graph that shows the summed units for each city, saved as PNG, plus a .md note stating the largest value.",  # noqa: E501
 ]
 
 
@@ -60,8 +60,13 @@ def test_chart_and_note(bench: Callable[..., Any], cities: Path, tmp_path: Path,
     assert asked.judge(draw(chart, TOTALS), note(text_file, GOOD_NOTE)) == ("pass", set())
     raw = {f"{i}": float(row[1]) for i, row in enumerate(DATA)}
     overlaid = {"Oslo": 62.0, "Bergen": 15.0, "Tromso": 33.0, "Bodo": 8.0}
-    visits = {"Oslo": 4.0, "Bergen": 13.0, "Tromso": 5.0, "Bodo": 2.0}
-    for figures, code in ((raw, "chart.bar_count"), (overlaid, "chart.heights_wrong"), (visits, "chart.heights_wrong"), ({}, "chart.heights_wrong")):
+    visits = {"Oslo": 4.0, "Bergen": 13.0, "Tromso": 9.0, "Bodo": 2.0}
+    for figures, code in (
+        (raw, "chart.bar_count"),
+        (overlaid, "chart.heights_wrong"),
+        (visits, "chart.heights_wrong"),
+        ({}, "chart.heights_wrong"),
+    ):
         status, codes = asked.judge(draw(chart, figures), text_file)
         assert status != "pass" and (code in codes or not figures), (figures, codes)
     draw(chart, TOTALS)
@@ -83,7 +88,7 @@ def test_chart_and_note(bench: Callable[..., Any], cities: Path, tmp_path: Path,
         "Highest total: Oslo with 102.00 units",
         "## Result\n\n- Largest city: Oslo\n- Value: 102\n",
         "Oslo leads with 102 units, ahead of Tromso with 33. The smallest is Bodo with 8.",
-        "| city | units |\n|---|---|\n| Oslo | 102 |\n| Bodo | 8 |\n\nThe top city is Oslo at 102 units, followed by Tromso.",
+        "| city | units |\n|---|---|\n| Oslo | 102 |\n| Bodo | 8 |\n\nThe top city is Oslo at 102 units, followed by Tromso.",  # noqa: E501
     ],
 )
 def test_notes_in_other_words(bench: Callable[..., Any], cities: Path, tmp_path: Path, good: str) -> None:
@@ -103,7 +108,9 @@ def test_notes_in_other_words(bench: Callable[..., Any], cities: Path, tmp_path:
         ("bar", {"color": "gray"}),
     ],
 )
-def test_charts_of_many_looks(bench: Callable[..., Any], cities: Path, tmp_path: Path, style: str, options: dict[str, Any]) -> None:
+def test_charts_of_many_looks(
+    bench: Callable[..., Any], cities: Path, tmp_path: Path, style: str, options: dict[str, Any]
+) -> None:
     asked = bench(REQUESTS[0], cities)
     chart = draw(tmp_path / "out" / "chart.png", TOTALS, style, **options)
     assert asked.judge(chart, note(tmp_path / "out" / "note.md", GOOD_NOTE)) == ("pass", set())
@@ -130,7 +137,7 @@ The deadline for reopening the bridge is 30 September 2026. The project runs two
 The main risk is the price of steel, which rose by 12 percent. A second risk is high water in spring.
 5. Next steps
 The bridge deck will be welded in July. The city council decides on the reserve of EUR 150,000 on 14 August 2025.
-"""
+"""  # noqa: E501
 GOOD_BRIEF = [
     "Harbour Bridge Renewal: Brief",
     "The project renews the deck of the Harbour Bridge under the project lead Maria Lindqvist.",
@@ -140,8 +147,8 @@ GOOD_BRIEF = [
 ]
 BRIEFS = [
     "Write a one-page brief in Word about the attached report. Include the budget, the deadline and the project lead.",
-    "Summarise report.txt in a Word document of at most one page. It must mention the total budget, the deadline and the main risk.",
-    "Create a brief of no more than one page as a .docx file; cover the budget, the deadline and the name of the project lead. Do not invent any numbers.",
+    "Summarise report.txt in a Word document of at most one page. It must mention the total budget, the deadline and the main risk.",  # noqa: E501
+    "Create a brief of no more than one page as a .docx file; cover the budget, the deadline and the name of the project lead. Do not invent any numbers.",  # noqa: E501
 ]
 
 
@@ -173,8 +180,23 @@ def test_brief(bench: Callable[..., Any], tmp_path: Path, text: str) -> None:
         (wrong_budget, "brief.figure_invented"),
         (wrong_date, "brief.figure_invented"),
         ([GOOD_BRIEF[0], "See the report."], "brief.too_little"),
-        ([*GOOD_BRIEF, *(["The bridge deck will be welded, and the steel of the project is delivered to the harbour. " * 8] * 8)], "text.too_long"),
-        (["Cats", "Cats are small animals that sleep a lot and like to play with wool, and they are kept by many people all over the world in houses and flats."], "brief.off_topic"),
+        (
+            [
+                *GOOD_BRIEF,
+                *(
+                    ["The bridge deck will be welded, and the steel of the project is delivered to the harbour. " * 8]
+                    * 8
+                ),
+            ],
+            "text.too_long",
+        ),
+        (
+            [
+                "Cats",
+                "Cats are small animals that sleep a lot and like to play with wool, and they are kept by many people all over the world in houses and flats.",  # noqa: E501
+            ],
+            "brief.off_topic",
+        ),
     ):
         status, codes = asked.judge(brief(out, paragraphs))
         assert status == "fail" and code in codes, (code, status, codes)
