@@ -22,7 +22,7 @@ from tools.inspectors.texts import kind_of, read_text, sentences
 NAME = "facts_from_source"
 _ITEMS = re.compile(
     r"\b(?:include|includes|including|mention|mentions|mentioning|cover|covers|covering|state|states|stating|contain|contains|containing|list|lists|listing|give|gives|giving|name|names|naming"
-    r"|highlight|highlights|highlighting|must (?:say|have|show)|with (?=the\b)|say|says|saying|tells?|telling|focus(?:es|ing)? on|especially|in particular|make sure (?:to (?:mention|include)|that|of)?|do not forget|don't forget|that (?:has|shows))\b:?\s*(?P<list>[^.;\n]+)",
+    r"|highlight|highlights|highlighting|must (?:say|have|show)|with (?=the\b)|say|says|saying|tells?|telling|focus(?:es|ing)? on|especially|in particular|make sure (?:to (?:mention|include)|that|of)?|do not forget|don't forget|that (?:has|shows))\b:?\s*(?P<list>[^.;\n]+)",  # noqa: E501
     re.IGNORECASE,
 )
 _STOP = frozenset(
@@ -175,8 +175,8 @@ _MONTHS = [
     "december",
 ]
 _DATE = re.compile(
-    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"
-    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",
+    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"  # noqa: E501
+    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -189,7 +189,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def propose(request: Request) -> list[Offer]:
-    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""
+    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""  # noqa: E501
     parts = request.having("summary")
     sources = [
         f.name

@@ -1,4 +1,4 @@
-"""Totals, averages, counts … for each group: every group there, none invented, every figure right, in order if asked."""
+"""Totals, averages, counts … for each group: every group there, none invented, every figure right, in order if asked."""  # noqa: E501
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.inspectors.texts import read_text
 
 NAME = "group_totals"
 TOTAL_LABEL = re.compile(
-    r"(?:grand |overall |sub)?(?:totals?|sums?)\b.*|overall|all|altogether|gesamt\w*|summe\w*|insgesamt|合计|总计|总和|共计",
+    r"(?:grand |overall |sub)?(?:totals?|sums?)\b.*|overall|all|altogether|gesamt\w*|summe\w*|insgesamt|合计|总计|总和|共计",  # noqa: E501
     re.IGNORECASE,
 )
 _TABLES = ("csv", "xlsx", "markdown", "docx", "text")
@@ -40,7 +40,7 @@ def propose(request: Request) -> list[Offer]:
         params = reading.params() | _output(request)
         extra = _order(request, reading, covers) | _rounding(request, covers) | _dedupe(request, covers)
         what = " and ".join(reading.ops) + " of " + (", ".join(reading.values) or "rows")
-        says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."
+        says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."  # noqa: E501
         offers.append(
             Offer(
                 check=Check(name=NAME, params=params | extra, says=says),
@@ -97,7 +97,7 @@ def _order(request: Request, reading: Reading, covers: dict[int, set[str]]) -> d
 
 
 def order_asked(part: Part, request: Request, reading: Reading) -> dict[str, str] | None:
-    """What order a clause asks for: by ``value`` or ``group``, ``down``, ``up`` or ``either``; None if not understood."""
+    """What order a clause asks for: by ``value`` or ``group``, ``down``, ``up`` or ``either``; None if not understood."""  # noqa: E501
     text = part.sort.lower()
     down = re.search(
         r"descend|decreas|high\w* (?:to|first)|\b(?:largest|biggest|highest|greatest|most|best)\b|降序|从大到小", text

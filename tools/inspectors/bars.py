@@ -77,10 +77,12 @@ def find_bars(pixels: Any) -> Bars:
         The largest set of solid rectangles that share a baseline and a width; none where there is no such set.
     """
     boxes = _boxes(pixels)
-    best = Bars()
+    best, best_area = Bars(), 0
     for vertical in (True, False):
         found = _aligned(boxes, vertical)
-        if len(found) > len(best.lengths):
+        area = sum(box.area for box in found)
+        if area > best_area:
+            best_area = area
             ordered = sorted(found, key=lambda box: box.left if vertical else box.top)
             best = Bars(tuple(box.height if vertical else box.width for box in ordered), vertical)
     return best
@@ -95,10 +97,37 @@ def _boxes(pixels: Any) -> list[Box]:
     ground = int(values[counts.argmax()])
     boxes: list[Box] = []
     for value, count in sorted(zip(values.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1])[:80]:
-        if value == ground or count < max(12, total * 0.00004):
+        if value == ground or count < max(12, total * 0.00004) or _is_plate(value, count / total):
             continue
-        boxes.extend(_components(codes == value))
+        boxes.extend(_mended(_components(codes == value)))
     return [box for box in boxes if box.width >= 3 and box.height >= 1 and box.area >= 0.72 * box.width * box.height]
+
+
+def _mended(boxes: list[Box]) -> list[Box]:
+    """Pieces of one bar, cut by grid lines drawn over it, put together again."""
+    boxes = [box for box in boxes if box.area >= 4]
+    for standing in (True, False):
+        kept: list[Box] = []
+        last: dict[tuple[int, int], int] = {}
+        for box in sorted(boxes, key=lambda item: item.top if standing else item.left):
+            span = (box.left, box.right) if standing else (box.top, box.bottom)
+            place = last.get(span)
+            before = kept[place] if place is not None else None
+            gap = (box.top - before.bottom if standing else box.left - before.right) if before else 9
+            if before is not None and place is not None and 0 <= gap <= 3 and span[1] - span[0] >= 4:
+                edges = (min(box.left, before.left), min(box.top, before.top), max(box.right, before.right))
+                kept[place] = Box(*edges, max(box.bottom, before.bottom), box.area + before.area)
+            else:
+                last[span] = len(kept)
+                kept.append(box)
+        boxes = kept
+    return boxes
+
+
+def _is_plate(code: int, share: float) -> bool:
+    """The pale ground of a plot area: a large, nearly colourless surface."""
+    channels = (code >> 16, code >> 8 & 255, code & 255)
+    return share > 0.25 and max(channels) - min(channels) < 24 and min(channels) > 200
 
 
 def _components(mask: Any) -> list[Box]:
@@ -150,6 +179,8 @@ def _aligned(boxes: Sequence[Box], vertical: bool) -> list[Box]:
     for anchor in boxes:
         thick = anchor.width if vertical else anchor.height
         base = anchor.bottom if vertical else anchor.left
+        if thick < 4:
+            continue
         slack = max(2, thick * 0.06)
         same = [
             box
@@ -158,7 +189,7 @@ def _aligned(boxes: Sequence[Box], vertical: bool) -> list[Box]:
             and abs((box.width if vertical else box.height) - thick) <= slack
         ]
         apart = _side_by_side(same, vertical)
-        if len(apart) > len(best):
+        if sum(box.area for box in apart) > sum(box.area for box in best):
             best = apart
     return best
 

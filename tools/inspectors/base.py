@@ -12,8 +12,8 @@ Facts = dict[str, Any]
 Found = tuple[Facts, list[Defect]]
 
 _PLACEHOLDER = re.compile(
-    r"lorem ipsum|\bTBD\b|\bTO ?BE (?:DONE|DETERMINED|ADDED)\b|\bTK TK\b|\b[Ii]nsert (?:\w+ )?here\b|\[(?:[Ii]nsert|[Yy]our|[Nn]ame|[Dd]ate|[Cc]ompany|[Aa]dd|[Tt]itle|[Aa]mount|[Aa]uthor|[Rr]ecipient)(?: [\w ]{0,30})?\]"
-    r"|\b[Yy]our (?:text|name|title|content|company name) (?:here|goes here)\b|\bYour [Tt]ext\b|<(?:insert|your)[\w -]*>|\{\{\s*\w+\s*\}\}|\bplaceholder(?: text)?\b|\bXX+\.XX+\b|\bClick to (?:add|edit)\b|_{3}FILL",
+    r"[Ll]orem [Ii]psum|\bTBD\b|\bTO ?BE (?:DONE|DETERMINED|ADDED)\b|\bTK TK\b|\b[Ii]nsert (?:\w+ )?here\b|\[(?:[Ii]nsert|[Yy]our|[Nn]ame|[Dd]ate|[Cc]ompany|[Aa]dd|[Tt]itle|[Aa]mount|[Aa]uthor|[Rr]ecipient)(?: [\w ]{0,30})?\]"  # noqa: E501
+    r"|\b[Yy]our (?:text|name|title|content|company name) (?:here|goes here)\b|\bYour [Tt]ext\b|<(?:insert|your)[\w -]*>|\{\{\s*\w+\s*\}\}|\bplaceholder(?: text)?\b|\bXX+\.XX+\b|\bClick to (?:add|edit)\b|_{3}FILL",  # noqa: E501
 )
 _END = re.compile(r"[.!?:;…。！？\"'”’)\]}>*_`|%]\s*\Z")
 

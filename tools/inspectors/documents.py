@@ -32,7 +32,7 @@ def inspect_docx(path: Path) -> Found:
         "pages_estimated": docx_pages(path),
     }
     pictures = bool(document.element.body.xpath(".//w:drawing | .//w:pict"))
-    if not text.strip() and not pictures and not document.element.body.xpath(".//w:t | .//w:sdt"):
+    if not text.strip() and not pictures and not document.element.body.xpath(".//w:t[normalize-space()] | .//w:sdt"):
         return facts, [fault("document.no_text", path.name, "", "Every paragraph is empty.")]
     defects = text_defects(path, text)
     match = _MARKDOWN.search(text)

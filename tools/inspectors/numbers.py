@@ -71,7 +71,7 @@ def _from_text(raw: str, decimal_comma: bool) -> Decimal | None:
 
 
 def uses_decimal_comma(cells: list[Any]) -> bool:
-    """Whether a column of text cells writes ``1,5`` for one and a half: every number in it says so, and one proves it."""
+    """Whether a column of text cells writes ``1,5`` for one and a half: every number in it says so, and one proves it."""  # noqa: E501
     texts = [_MONEY.sub("", cell).strip() for cell in cells if isinstance(cell, str) and cell.strip()]
     proof = [text for text in texts if re.search(r",\d{1,2}\Z", text)]
     return bool(proof) and all(_GERMAN.match(text) for text in texts)

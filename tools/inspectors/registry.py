@@ -46,7 +46,7 @@ def inspect(path: Path) -> Inspection:
     """
     name, kind = path.name, kind_of(path.name)
     if not path.is_file():
-        return _broken(name, kind, "file.missing", "It is not there.")
+        return _broken(name, kind, "file.missing", "It is not there.", wanted=name)
     size = path.stat().st_size
     if size == 0:
         return _broken(name, kind, "file.empty", "It has 0 bytes.")

@@ -41,7 +41,10 @@ def profile(path: Path) -> FileProfile:
 
 
 def clauses(text: str) -> tuple[Clause, ...]:
-    pieces = re.split(r"(?<=[.!?])\s+|;\s*|\n+|, and (?=(?:add|save|write|name|drop|remove|make|sort|leave|keep|put)\b)|,? then ", text)
+    pieces = re.split(
+        r"(?<=[.!?])\s+|;\s*|\n+|, and (?=(?:add|save|write|name|drop|remove|make|sort|leave|keep|put)\b)|,? then ",
+        text,
+    )
     return tuple(
         Clause(index=i, text=piece, negative=bool(re.search(r"\b(?:not|don't|never)\b", piece)))
         for i, piece in enumerate(p for p in pieces if p and p.strip())

@@ -20,7 +20,11 @@ def emitted() -> dict[str, set[str]]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("fault", "defect", "_broken"):
                 names = {keyword.arg for keyword in node.keywords if keyword.arg} | {"file", "says"}
                 for argument in node.args[:3]:
-                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and CODE.fullmatch(argument.value):
+                    if (
+                        isinstance(argument, ast.Constant)
+                        and isinstance(argument.value, str)
+                        and CODE.fullmatch(argument.value)
+                    ):
                         known = codes.setdefault(argument.value, set())
                         codes[argument.value] = names if not known else known & names
     return codes

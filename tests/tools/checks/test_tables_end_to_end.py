@@ -9,7 +9,13 @@ from typing import Any
 import openpyxl
 import pytest
 
-ROWS = [("North", "Tea", 10.5, 3), ("South", "Tea", 20.25, 1), ("North", "Mate", 5.0, 2), ("East", "Tea", 1200.0, 7), ("South", "Mate", 1.333, 4)]
+ROWS = [
+    ("North", "Tea", 10.5, 3),
+    ("South", "Tea", 20.25, 1),
+    ("North", "Mate", 5.0, 2),
+    ("East", "Tea", 1200.0, 7),
+    ("South", "Mate", 1.333, 4),
+]
 TOTALS = {"North": 15.5, "South": 21.583, "East": 1200.0}
 
 
@@ -39,7 +45,9 @@ TOTAL_REQUESTS = [
 
 
 @pytest.mark.parametrize("text", TOTAL_REQUESTS)
-def test_right_totals_are_verified_and_wrong_ones_never(bench: Callable[..., Any], sales: Path, tmp_path: Path, text: str) -> None:
+def test_right_totals_are_verified_and_wrong_ones_never(
+    bench: Callable[..., Any], sales: Path, tmp_path: Path, text: str
+) -> None:
     asked = bench(text, sales)
     out = tmp_path / "out" / "totals.csv"
     assert asked.unsettled == []
@@ -59,7 +67,9 @@ def test_right_totals_are_verified_and_wrong_ones_never(bench: Callable[..., Any
         assert status == "fail" and code in codes, (code, status, codes)
 
 
-def test_a_total_row_is_no_group_and_the_answer_needs_the_file(bench: Callable[..., Any], sales: Path, tmp_path: Path) -> None:
+def test_a_total_row_is_no_group_and_the_answer_needs_the_file(
+    bench: Callable[..., Any], sales: Path, tmp_path: Path
+) -> None:
     asked = bench(TOTAL_REQUESTS[0], sales)
     out = tmp_path / "out" / "totals.csv"
     assert asked.judge(write(out, "region,amount", [*TOTALS.items(), ("Total", 1237.083)]))[0] == "pass"
@@ -71,8 +81,14 @@ def test_order_and_rounding_are_tested_when_asked(bench: Callable[..., Any], sal
     out = tmp_path / "out" / "r.csv"
     assert asked.unsettled == []
     assert asked.judge(write(out, "region,total", [("East", 1200.0), ("South", 21.6), ("North", 15.5)]))[0] == "pass"
-    assert "table.order_wrong" in asked.judge(write(out, "region,total", [("North", 15.5), ("South", 21.6), ("East", 1200.0)]))[1]
-    assert "table.not_rounded" in asked.judge(write(out, "region,total", [("East", 1200.0), ("South", 21.583), ("North", 15.5)]))[1]
+    assert (
+        "table.order_wrong"
+        in asked.judge(write(out, "region,total", [("North", 15.5), ("South", 21.6), ("East", 1200.0)]))[1]
+    )
+    assert (
+        "table.not_rounded"
+        in asked.judge(write(out, "region,total", [("East", 1200.0), ("South", 21.583), ("North", 15.5)]))[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +121,7 @@ def workbook(path: Path, rows: list[list[Any]]) -> Path:
     [
         "Sum the amount per region into an Excel file with a total row of formulas at the bottom.",
         "Make totals.xlsx: total amount by region. The last row must be a grand total calculated with a SUM formula.",
-        "Give me a spreadsheet with the summed amount for every region; under it a total line that is a live formula, not a typed number.",
+        "Give me a spreadsheet with the summed amount for every region; under it a total line that is a live formula, not a typed number.",  # noqa: E501
     ],
 )
 def test_total_row_of_formulas(bench: Callable[..., Any], sales: Path, tmp_path: Path, text: str) -> None:
@@ -115,7 +131,12 @@ def test_total_row_of_formulas(bench: Callable[..., Any], sales: Path, tmp_path:
     assert asked.unsettled == []
     assert asked.judge(workbook(out, [*body, ["Total", "=SUM(B2:B4)"]])) == ("pass", set())
     assert asked.judge(workbook(out, [*body, ["Grand total", "=B2+B3+B4"]]))[0] == "pass"
-    for cell, code in (("=SUM(B2:B3)", "total.range_wrong"), (1237.083, "total.not_formula"), ("=SUM(B3:B4)", "total.range_wrong"), ("=SUM(B2:B5)", "total.range_wrong")):
+    for cell, code in (
+        ("=SUM(B2:B3)", "total.range_wrong"),
+        (1237.083, "total.not_formula"),
+        ("=SUM(B3:B4)", "total.range_wrong"),
+        ("=SUM(B2:B5)", "total.range_wrong"),
+    ):
         status, codes = asked.judge(workbook(out, [*body, ["Total", cell]]))
         assert status == "fail" and code in codes, (cell, codes)
     assert "total.row_missing" in asked.judge(workbook(out, body))[1]
@@ -125,7 +146,14 @@ def source_book(path: Path) -> Path:
     book = openpyxl.Workbook()
     page = book.active
     page.title = "Orders"
-    for row in (["cust_nm", "qty", "code"], ["Ann", 1, "007"], ["Bob", 2, "010"], ["Ann", 1, "007"], ["ann", 1, "007"], ["Cy", 3.5, "x"]):
+    for row in (
+        ["cust_nm", "qty", "code"],
+        ["Ann", 1, "007"],
+        ["Bob", 2, "010"],
+        ["Ann", 1, "007"],
+        ["ann", 1, "007"],
+        ["Cy", 3.5, "x"],
+    ):
         page.append(row)
     other = book.create_sheet("Prices")
     for row in (["code", "price"], ["007", 2], ["010", 3], ["sum", "=SUM(B2:B3)"]):
@@ -149,10 +177,10 @@ def edited(source: Path, out: Path, change: Callable[[Any], None]) -> Path:
     "text",
     [
         "Rename cust_nm to Customer and qty to Quantity, and drop duplicate rows. Leave the other sheet as it is.",
-        "In Orders, call the column cust_nm Customer instead, and qty should be named Quantity. Remove repeated rows. Don't touch Prices.",
-        'Change the header "cust_nm" to "Customer" and "qty" to "Quantity" on the Orders sheet; delete duplicates; the other sheet must stay unchanged.',
+        "In Orders, call the column cust_nm Customer instead, and qty should be named Quantity. Remove repeated rows. Don't touch Prices.",  # noqa: E501
+        'Change the header "cust_nm" to "Customer" and "qty" to "Quantity" on the Orders sheet; delete duplicates; the other sheet must stay unchanged.',  # noqa: E501
         "cust_nm -> Customer, qty -> Quantity, no duplicate rows, other sheets untouched.",
-        "Please rename the columns cust_nm and qty to Customer and Quantity, respectively. Get rid of rows that are exact duplicates.",
+        "Please rename the columns cust_nm and qty to Customer and Quantity, respectively. Get rid of rows that are exact duplicates.",  # noqa: E501
     ],
 )
 def test_table_edit(bench: Callable[..., Any], tmp_path: Path, text: str) -> None:
