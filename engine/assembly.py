@@ -151,7 +151,12 @@ def assemble(
         steering=steering,
         timeline=timeline,
         budget=budget,
-        limits=RunLimits(max_subtasks=profile.max_subtasks, judge_precision=profile.judge_precision),
+        limits=RunLimits(
+            max_subtasks=profile.max_subtasks,
+            judge_precision=profile.judge_precision,
+            routes=profile.plan_by_code,
+            tools=profile.tools,
+        ),
         propose=propose_checks,
         tools_text=dialect.instructions([tool.spec for tool in tools.values()]),
     )

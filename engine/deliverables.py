@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from engine.protocol.ledger import Ledger
 from engine.runlog import RunLog
 from engine.workspace import Workspace
 
+DELIVERABLES = "deliverables"
+KINDS = {
+    "md": "markdown",
+    "txt": "text",
+    "htm": "html",
+    "tsv": "csv",
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "bmp", "webp", "svg"), "image"),
+}
 INTERMEDIATE = frozenset({".py", ".pyc", ".log", ".tmp", ".ipynb", ".pkl", ".lock"})
 
 
@@ -36,8 +46,8 @@ class Deliverables:
             if originals.get(name) != digest and "/" not in name and not name.startswith(".")
         ]
         kept = [name for name in changed if Path(name).suffix.lower() not in INTERMEDIATE]
-        wanted = wanted_suffixes(self._log.state.ledger or Ledger())
-        asked = [name for name in kept if Path(name).suffix.lower() in wanted]
+        wanted = {kind for need in needs(self._log.state.ledger or Ledger()) for kind in need.kinds}
+        asked = [name for name in kept if kind_of_name(name) in wanted]
         return tuple(asked or kept)
 
     def paths(self, names: tuple[str, ...]) -> list[Path]:
@@ -45,11 +55,21 @@ class Deliverables:
         return [self._workspace.root / name for name in names]
 
 
-def wanted_suffixes(ledger: Ledger) -> frozenset[str]:
-    """Endings of the files that the ``deliverables`` checks of a ledger ask for; empty where none says."""
-    suffixes: set[str] = set()
-    for item in ledger.items:
-        for check in item.checks:
-            if check.name == "deliverables":
-                suffixes.update(str(suffix).lower() for suffix in check.params.get("suffixes", ()))
-    return frozenset(suffixes)
+class Need(msgspec.Struct, frozen=True):
+    """A file that is asked for: the kinds that would do, and its name where one is said."""
+
+    kinds: tuple[str, ...]
+    name: str = ""
+
+
+def needs(ledger: Ledger) -> list[Need]:
+    """The files that the ``deliverables`` checks of a ledger ask for; none where no check says."""
+    checks = [check for item in ledger.items for check in item.checks if check.name == DELIVERABLES]
+    found = [msgspec.convert(need, Need) for check in checks for need in check.params.get("needs", ())]
+    return [need for index, need in enumerate(found) if need not in found[:index]]
+
+
+def kind_of_name(name: str) -> str:
+    """Kind of a file by its ending, as in `FileProfile.kind`."""
+    suffix = Path(name).suffix.lower().lstrip(".")
+    return KINDS.get(suffix, suffix or "unknown")

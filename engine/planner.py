@@ -69,7 +69,7 @@ def single(text: str) -> Plan:
     title = " ".join(text.split())
     title = title if len(title) <= 80 else f"{title[:79]}…"
     return Plan(
-        subtasks=(Subtask(id="task_1", title=title, description="Do what the request asks."),), origin="fallback"
+        subtasks=(Subtask(id="task_1", title=title, description="Do what the request asks."),), origin="code"
     )
 
 
@@ -90,8 +90,16 @@ def parse_plan(reply: str, limit: int) -> Plan:
         raise ModelError(
             f"The plan could not be read: {error}. Send only the JSON object.", code="plan.not_json"
         ) from None
-    return ordered(Plan(subtasks=raw.subtasks, origin="model"), limit=limit)
+    subtasks = tuple(Subtask(**msgspec.structs.asdict(one)) for one in raw.subtasks)
+    return ordered(Plan(subtasks=subtasks, origin="model"), limit=limit)
+
+
+class _RawSubtask(msgspec.Struct):
+    id: str
+    title: str
+    description: str = ""
+    dependencies: tuple[str, ...] = ()
 
 
 class _RawPlan(msgspec.Struct):
-    subtasks: tuple[Subtask, ...]
+    subtasks: tuple[_RawSubtask, ...]

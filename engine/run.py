@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.deliverables import Deliverables
+from engine.deliverables import Deliverables, needs
 from engine.delivery import Delivery
 from engine.judge import ModelJudge
 from engine.ledger import Proposer, build_ledger
@@ -39,6 +39,7 @@ from engine.protocol.verdicts import Verdict
 from engine.repair import Repair
 from engine.report import headline, render_report
 from engine.roles import RoleModels
+from engine.routes import plan_by_routes
 from engine.runlog import RunLog
 from engine.steering import Steering
 from engine.subtasks import SubtaskRunner
@@ -57,10 +58,16 @@ class RunLimits:
     Args:
         max_subtasks: most steps of a plan.
         judge_precision: measured precision of the model as judge; None if not measured.
+        routes: plan by code where the ledger allows it.
+        tools: names of the tools of the profile.
     """
 
-    def __init__(self, *, max_subtasks: int, judge_precision: float | None) -> None:
+    def __init__(
+        self, *, max_subtasks: int, judge_precision: float | None, routes: bool, tools: Sequence[str]
+    ) -> None:
         self.max_subtasks = max_subtasks
+        self.routes = routes
+        self.tools = tuple(tools)
         self.judge = judge_precision is not None and judge_precision >= TRUSTED_JUDGE_PRECISION
 
 
@@ -166,20 +173,23 @@ class Run:
     async def _mode(self, request: TaskRequest, ledger: Ledger) -> Mode:
         if self._log.state.mode is None:
             checks = {check.name for item in ledger.items for check in item.checks}
-            kinds = len(
-                {suffix for item in ledger.items for check in item.checks for suffix in _suffixes(check.params)}
-            )
-            mode, reasons = choose_mode(request.mode, request.text, ledger, kinds, "table_edit" in checks)
+            mode, reasons = choose_mode(request.mode, request.text, ledger, len(needs(ledger)), "table_edit" in checks)
             await self._log.record(ModeChosen(mode=mode, reasons=reasons))
         assert self._log.state.mode is not None
         return self._log.state.mode
 
     async def _plan(self, request: TaskRequest, mode: Mode) -> Plan:
         if self._log.state.plan is None:
-            plan = await self._ask_for_plan(request) if mode.decomposes else single(request.text)
+            plan = await self._make_plan(request, mode)
             await self._log.record(PlanSet(plan=plan))
         assert self._log.state.plan is not None
         return self._log.state.plan
+
+    async def _make_plan(self, request: TaskRequest, mode: Mode) -> Plan:
+        routed = plan_by_routes(self._log.state.ledger or Ledger(), self._limits.tools) if self._limits.routes else None
+        if routed is not None and len(routed.subtasks) <= self._limits.max_subtasks:
+            return routed
+        return await self._ask_for_plan(request) if mode.decomposes else single(request.text)
 
     async def _ask_for_plan(self, request: TaskRequest) -> Plan:
         limit = self._limits.max_subtasks
@@ -258,11 +268,6 @@ class Run:
         elif verdict is not None and verdict.verified and not failed:
             status = "verified"
         return RunEnded(status=status, reason=headline(verdict), answer=answer, usage=state.usage)
-
-
-def _suffixes(params: dict[str, object]) -> list[str]:
-    found = params.get("suffixes", ())
-    return [str(suffix) for suffix in found] if isinstance(found, list | tuple) else []
 
 
 def _defaults_taken(answers: Sequence[QuestionAnswered]) -> list[str]:

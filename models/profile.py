@@ -50,6 +50,8 @@ class ExecutionProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         budget_s: default total time of a run.
         max_steps: most model turns of one attempt at a subtask; small models that need many are lost already.
         finish_when_checked: end an attempt as soon as code has checked every requirement, without asking the model.
+        plan_by_code: where the checks tell what is to be made, plan one step for each with the one tool that fits.
+            Measured: a small model that may choose between a typed tool and a script takes the script and fails.
     """
 
     name: str
@@ -79,6 +81,7 @@ class ExecutionProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     budget_s: Seconds = 2400.0
     max_steps: Annotated[int, msgspec.Meta(ge=1)] = 200
     finish_when_checked: bool = False
+    plan_by_code: bool = False
 
     def model_for(self, role: str) -> str:
         """The model of a role.
