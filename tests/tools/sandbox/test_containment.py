@@ -21,6 +21,7 @@ from tools.sandbox.seatbelt import profile
 from tools.sandbox.unconfined import UnconfinedSandbox
 
 pytestmark = [pytest.mark.processes]
+ROOT = str(Path(__file__).resolve().parents[3])
 linux = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
 
@@ -144,7 +145,9 @@ async def test_time_memory_and_output_are_limited(sandbox, env, workspace):
     flood = ["/bin/sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x; echo the end"]
     outcome = await sandbox.run(flood, policy(workspace, env, output_bytes=10_000))
     assert len(outcome.output) < 10_100 and outcome.output.endswith("the end\n") and "left out" in outcome.output
-    big = await sandbox.run(["/bin/sh", "-c", "head -c 2000000 /dev/zero > big"], policy(workspace, env, file_bytes=1 << 20))
+    big = await sandbox.run(
+        ["/bin/sh", "-c", "head -c 2000000 /dev/zero > big"], policy(workspace, env, file_bytes=1 << 20)
+    )
     assert big.status != "ok" and (workspace / "big").stat().st_size <= 1 << 20
 
 
@@ -166,7 +169,7 @@ async def test_daemon_is_gone_after_run_stop_and_kill_of_the_parent(sandbox, env
     assert not command.running and not sleeping("4321")
     program = f"""
 import asyncio, sys
-sys.path.insert(0, {str(Path(__file__).resolve().parents[3])!r})
+sys.path.insert(0, {ROOT!r})
 from pathlib import Path
 from engine.protocol.sandbox import SandboxPolicy
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -186,7 +189,7 @@ asyncio.run(main())
     os.kill(parent.pid, signal.SIGKILL)
     await parent.wait()
     async with asyncio.timeout(5):
-        while sleeping("4321") or sleeping("4322"):
+        while sleeping("4321") or sleeping("4322"):  # noqa: ASYNC110 - they are not our children
             await asyncio.sleep(0.01)
     await parent.stop()
 
