@@ -20,7 +20,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path):
     with pytest.raises(OSError, match="full"), atomic_file(path) as file:
         file.write(b"new, but only half")
         raise OSError(errno.ENOSPC, "full")
-    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
 def test_copy_and_hash(tmp_path):
