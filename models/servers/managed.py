@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,8 @@ from models.openai_compatible import Endpoint
 
 _POLL_S = 0.1
 _LOG_LIMIT_BYTES = 4 << 20
-_LOG_LINES = 6
+_LOG_LINES = 8
+_LOG_STAMP = re.compile(r"^[\d.]+ [A-Z] ")
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,4 +277,5 @@ def _last_lines(log: Path) -> list[str]:
         file.seek(max(0, log.stat().st_size - 4096))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
     told = [line.strip() for line in lines if " E " in line or "rror" in line or "failed" in line]
-    return (told or [line.strip() for line in lines if line.strip()])[-_LOG_LINES:]
+    distinct = [*dict.fromkeys(_LOG_STAMP.sub("", line) for line in told or lines if line.strip())]
+    return distinct[-_LOG_LINES:]

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from engine.protocol.errors import ModelError
 
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)(?:\r?\n```|\Z)", re.S)
-_READERS = frozenset(
-    ["read_csv", "read_excel", "read_json", "read_table", "read_parquet", "load_workbook", "Document", "Presentation"]
-    + ["ExcelFile", "open"]
+_READERS = frozenset(["read_csv", "read_excel", "read_json", "read_table", "read_parquet", "ExcelFile"]).union(
+    ["load_workbook", "Document", "Presentation", "open"]
 )
 _FILE_NAME = re.compile(r"^(?:\./)?[^/\\:*?\"<>|\n]+\.[A-Za-z0-9]{1,5}$")
 _INSTALL = re.compile(r"^\s*[!%]\s*pip\b|\bpip3?['\", ]+install\b", re.M)
