@@ -61,7 +61,7 @@ def load_sheets(path: Path) -> list[Sheet]:
     Raises:
         ReadProblem: encrypted, damaged, too many cells.
     """
-    check_package(path)
+    parts = check_package(path)
     sheets: list[Sheet] = []
     for (name, hidden, formula_rows), (_, _, value_rows) in zip(_pass(path, False), _pass(path, True), strict=True):
         formulas = {
@@ -71,6 +71,9 @@ def load_sheets(path: Path) -> list[Sheet]:
             if (text := _formula(cell))
         }
         sheets.append(Sheet(name=name, rows=_trim(value_rows, formulas), formulas=formulas, hidden=hidden))
+    if not sheets and any(name.startswith("xl/worksheets/") for name in parts):
+        # the library finds no sheets under the names of this variant: silence would call the file empty
+        raise ReadProblem("unsupported", "The workbook is in the strict variant of its format; save it as plain .xlsx.")
     _compute_missing(path, sheets)
     for sheet in sheets:
         sheet.header_row = _find_header(sheet.rows)

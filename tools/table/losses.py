@@ -11,7 +11,7 @@ _PARTS = {
     "xl/charts/": "charts",
     "xl/chartsheets/": "chart sheets",
     "xl/drawings/drawing": "drawings or pictures",
-    "xl/media/": "pictures",
+    "xl/media/": "drawings or pictures",
     "xl/diagrams/": "diagrams",
     "xl/pivotTables/": "pivot tables",
     "xl/pivotCache/": "pivot tables",

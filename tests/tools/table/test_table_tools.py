@@ -28,7 +28,7 @@ async def test_a_refused_edit_changes_nothing(context: Any) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ModelError, match="columns are: a, b"):
         await EditTable().run(EditTableArguments(file="a.csv", drop_columns=["c"]), context)
-    with pytest.raises(ModelError, match="a[.]docx is not"):
+    with pytest.raises(ModelError, match=r"a[.]docx is not"):
         await EditTable().run(EditTableArguments(file="a.csv", output="a.docx", drop_columns=["a"]), context)
     assert path.read_text() == "a,b\n1,2\n" and [p.name for p in context.workspace.iterdir()] == ["a.csv"]
 
