@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
 	  { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
 	@$(BIN)/python -m pip install -q --upgrade 'pip>=25'
-	@$(BIN)/python -m pip install -q -e '.[local,dev]'
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install -q -e '.[local,dev]'
 	@touch $(STAMP)
 	@echo "Ready."
 

@@ -94,7 +94,7 @@ async def _run(task: TaskRequest, script: Path | None, screen: Screen, follower:
 
     await ensure_model(task.profile, screen, attended=task.attended, agreed=yes)
     screen.status("Starting")
-    engine = await open_engine(script=script)
+    engine = await open_engine(script=script, on_progress=lambda _done, _total, text: screen.status(text))
     try:
         handle = await engine.start(task)
         return await follower.follow(handle)

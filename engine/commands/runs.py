@@ -97,7 +97,7 @@ async def _resume(run_id: str, script: Path | None, screen: Screen, follower: Fo
     from engine.app import open_engine
 
     screen.status("Starting")
-    engine = await open_engine(script=script)
+    engine = await open_engine(script=script, on_progress=lambda _done, _total, text: screen.status(text))
     try:
         return await follower.follow(await engine.resume(run_id), resumed=True)
     finally:

@@ -14,9 +14,8 @@ from engine.protocol.sandbox import InterpreterEnv
 from engine.system.paths import UserFolders, user_folders
 
 if TYPE_CHECKING:
-    from tools.sandbox.probe import ChosenSandbox
-
     from models.catalog import CatalogEntry
+    from tools.sandbox.probe import ChosenSandbox
 
 USABLE = ("ready", "unverified")
 """States of an installed model that a server may load; an unverified one is hashed by ``fetch``."""
