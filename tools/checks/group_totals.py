@@ -38,7 +38,7 @@ def propose(request: Request) -> list[Offer]:
         if not covers:
             continue
         params = reading.params() | _output(request)
-        extra = _order(request, reading, covers) | _rounding(request, covers) | _dedupe(request, covers)
+        extra = _headers(request, covers) | _order(request, reading, covers) | _rounding(request, covers) | _dedupe(request, covers)
         what = " and ".join(reading.ops) + " of " + (", ".join(reading.values) or "rows")
         says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."  # noqa: E501
         offers.append(
@@ -48,6 +48,24 @@ def propose(request: Request) -> list[Offer]:
             )
         )
     return offers
+
+
+_HEADERS = re.compile(r"\bcolumns? (?:named |called |headed |titled )?(?P<list>[^.;:\n]+)", re.IGNORECASE)
+
+
+def _headers(request: Request, covers: dict[int, set[str]]) -> dict[str, Any]:
+    """Column names that the result is to have: ``with the columns region and total_units``."""
+    for part in request.having("outcols"):
+        known = {column.name for source in request.sources for column in source.columns}
+        match = next((m for m in _HEADERS.finditer(part.bare)), None)
+        names = [n.strip(" \"'“”‘’`.") for n in re.split(r",|\band\b", match.group("list"))] if match else []
+        names = [name for name in names if name]
+        if names and all(re.fullmatch(r"[\w-]+", name) for name in names):
+            covers.setdefault(part.index, set()).add("outcols")
+            return {"header": names}
+        if "aggregate" in part.demands and any(column.lower() in part.bare.lower() for column in known):
+            covers.setdefault(part.index, set()).add("outcols")
+    return {}
 
 
 def _wants_table(reading: Reading, request: Request) -> bool:
@@ -230,6 +248,11 @@ def judge(
     if path.suffix.lower() in (".csv", ".tsv") and (index := _index_column(grid, places)) is not None:
         shown = grid.header[index] or "(no name)"
         defects.append(defect("table.index_column", name, shown, "A column only numbers the rows.", column=shown))
+    absent = [column for column in params.get("header", []) if key(column) not in {key(h) for h in grid.header}]
+    defects.extend(
+        defect("table.columns_lost", name, grid.name, f"There is no column called {column}.", column=column)
+        for column in absent
+    )
     free = [index for index in range(len(grid.header)) if index not in places]
     for figure in next(iter(wanted.values())):
         defects.extend(_figure_defects(grid, rows, figure, wanted, free, params, name))

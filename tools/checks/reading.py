@@ -157,7 +157,7 @@ def _joined(text: str, first: Mention, places: list[Mention], groups: list[str])
     end = first.end
     for mention in places:
         if mention.start > end and re.fullmatch(
-            r"\s*(?:and|und|,|&|/|x|×)?\s*(?:by |per |each |every )?", text[end : mention.start]
+            r"\s*(?:and|und|,|&|/|x|×)\s*(?:by |per |each |every )?", text[end : mention.start]
         ):
             if mention.column not in groups:
                 more.append(mention.column)

@@ -231,6 +231,13 @@ _PLAIN = frozenset(
 )
 
 
+_TELLS = re.compile(
+    r"(?:(?:i|we) (?:have|got|keep|am|are)|here(?:'s| is| are)|this is|these are|attached (?:is|are)|(?:my|our) \w+ (?:is|are|has)|hello|hi\b"
+    r"|(?:the )?(?:file |attached )?[\w .-]+?\.\w{2,5} (?:holds|contains|has|lists|is))(?!.*\b(?:should|must|please|need|want)\b)",
+    re.IGNORECASE,
+)  # noqa: E501
+
+
 def propose_checks(view: RequestView) -> list[Proposal]:
     """Checks for a request.
 
@@ -254,6 +261,8 @@ def _add_plain_demands(part: Part, request: Request) -> None:
     if part.demands:
         return
     part.demands.add("files")
+    if _TELLS.match(part.text.strip()):
+        return
     known = {token.stem for profile in request.view.files for token in tokens(profile.name)}
     known |= {token.stem for source in request.sources for token in tokens(source.table.name)}
     for token in tokens(part.bare):

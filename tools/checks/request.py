@@ -59,7 +59,7 @@ _ROUND = re.compile(
 _RULES: tuple[tuple[str, str], ...] = (
     ("chart", r"\b(?:bar[- ]?(?:chart|graph|plot|diagram)\w*|column chart|charts?|graphs?|plot(?:s|ted)?|histogram|diagramm?s?|säulendiagramm|balkendiagramm|visuali[sz]\w*)\b|柱状图|条形图|图表"),  # noqa: E501
     ("linechart", r"\b(?:line|pie|scatter|area|donut|doughnut|box|stacked|grouped bar|clustered)[- ]?(?:chart|graph|plot|diagram|bars?)s?\b|\bhistogram\b|折线图|饼图"),  # noqa: E501
-    ("rename", r"\brenam\w*|\bumbenenn\w*|\bbenenne\b|重命名|改名|改为|\b(?:call|name|label|title) (?:the )?[^.;]{1,60}?\b(?:instead|column|header)|\b(?:should|must|shall|to) (?:now )?be (?:named|called|titled|labelled|labeled)\b|\bchange (?:the )?(?:column )?(?:headers?|headings?|names?|titles?|columns?)\b|\b(?:becomes?|turns? into|→|->|=>)(?=\W)"),  # noqa: E501
+    ("rename", r"\brenam\w*|\bumbenenn\w*|\bbenenne\b|重命名|改名|改为|\b(?:call|name|label|title) (?:the )?[^.;]{1,60}?\b(?:instead|column|header)|\b(?:should|must|shall|to) (?:now )?be (?:named|called|titled|labelled|labeled)\b|\bchange (?:the )?(?:column )?(?:headers?|headings?|names?|titles?|columns?)\b|\b(?:becomes?|turns? into)\b|→|->|=>|\b(?:should|must|shall) (?:now )?read\b"),  # noqa: E501
     ("dedupe", r"\b(?:duplicat\w*|dedup\w*|de-dup\w*|repeated (?:rows?|lines?|records?|entries)|identical (?:rows?|lines?|records?|entries)|doppelte\w*|duplikate\w*|(?:rows?|lines?|records?|entries) (?:that|which) (?:occur|appear|are (?:repeated|listed)|repeat|show up)\w*)\b|去重|重复"),  # noqa: E501
     ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
@@ -67,12 +67,13 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit)\b|%|占比|比例|每月"),  # noqa: E501
     ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo)\b|加粗|颜色"),  # noqa: E501
     ("charttext", r"\b(?:titled?|axis|axes|legend|labels?|labell?ed|gridlines?|annotat\w*|data labels|value labels)\b"),
-    ("summary", r"\b(?:brief\w*|summar(?:y|ies|ise\w*|ize\w*|ising|izing)|digest|overview|abstract|synopsis|condens\w*|boil\w* down|key (?:points|facts|takeaways|findings|messages)|takeaways|main points|executive|recap|report (?:on|about)|zusammenfass\w*|kurzfassung|one[- ]pager|hand-?out|tl;?dr|management note|memo)\b|摘要|总结|概要|简报"),  # noqa: E501
+    ("summary", r"\b(?:brief\w*|summar(?:y|ies|ise\w*|ize\w*|ising|izing)|digest|overview|abstract|synopsis|condens\w*|boil\w* (?:[\w.]+ ){0,4}down|one[- ]page (?:word )?(?:document|text|note|paper)|short(?:er)? version|shorten\w*|key (?:points|facts|takeaways|findings|messages)|takeaways|main points|executive|recap|report (?:on|about)|zusammenfass\w*|kurzfassung|one[- ]pager|hand-?out|tl;?dr|management note|memo)\b|摘要|总结|概要|简报"),  # noqa: E501
     ("items", r"\b(?:includ\w*|mention\w*|cover(?:s|ing|ed)?|stat(?:e|es|ing)|contain\w*|list(?:s|ing)?|giv(?:e|es|ing)|nam(?:e|es|ing)|with|highlight\w*|must (?:say|have|show)|make sure|tell(?:s|ing)?|focus\w*|especially|in particular|sa(?:y|ys|ying))\b"),  # noqa: E501
     ("language", r"\b(?:in|into|auf) (?:german|french|spanish|chinese|italian|japanese|portuguese|dutch|english|deutsch|englisch)\b|\btranslat\w*|\bübersetz\w*|翻译|用英文|用中文"),  # noqa: E501
     ("other", r"\b(?:poem|e-?mails?|letter|explain\w*|why|recommend\w*|compar\w*|trends?|forecast\w*|predict\w*|merg\w*|join\w*|pivot\w*|convert\w*|encrypt\w*|zip|upload|send|tone|audience|interpret\w*|analy[sz]\w*|insights?|conclusions?|next steps?|anomal\w*|outliers?|correct\w*|fix\w*|typos?|spell\w*|clean\w*|missing values?|fill\w*|replac\w*|split\w*|trim\w*|uppercase|lowercase|capitali[sz]\w*|transpose\w*|slides?|presentation|agenda|quiz|invoice|schedule|timeline)\b"),  # noqa: E501
     ("addcol", r"\b(?:add|insert|append|create)\w* (?:a |an |another |one |new |extra )*(?:\w+ )?columns?\b|\bnew columns?\b|新增列|添加.{0,6}列"),  # noqa: E501
     ("dropcol", r"\b(?:drop|remove|delete|omit|discard|get rid of)\w* (?:the )?(?:[\w\"'“”]+ ){0,3}columns?\b|\bcolumns? [\"'“]?\w+[\"'”]? (?:can go|should be (?:dropped|removed|deleted))"),  # noqa: E501
+    ("outcols", r"\bcolumns? (?:(?:named|called|headed|titled) )?[\"'“‘`]?\w+[\"'”’`]?(?:,? and |, |\Z|\.\Z)"),
     ("noinvent", r"\binvent\w*|\bmade[- ]up\b|\bmak\w+ (?:\w+ )?up\b|\bonly (?:use )?(?:the )?(?:facts|figures|information|numbers|data|what)\b|\bstick(?:s|ing)? to\b|\bfabricat\w*|\bnot in the (?:document|report|source|pdf|text)"),  # noqa: E501
     ("noindex", r"\b(?:no|without an?|not? an?) (?:row )?(?:index|row numbers?)\b|\bindex column\b"),
 )  # fmt: skip
@@ -203,9 +204,13 @@ def _digits(match: re.Match[str]) -> int:
 def _resolve_conflicts(part: Part, request: Request) -> None:
     """Words with two meanings: settle which one is meant, then look for what nobody accounts for."""
     found = part.demands
+    if "outcols" in found and (found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)):
+        found.discard("outcols")
     if request.sources and "summary" in found and not part.ops and re.search(r"summari[sz]", part.bare, re.IGNORECASE):
         part.ops = ("sum",)
     tabular = bool(request.sources) and bool(found & {"chart", "rename", "dedupe", "extreme"} or part.ops)
+    if "other" in found and not _still_other(part):
+        found.discard("other")
     if "noinvent" in found:
         found.discard("only")
     if "chart" in found and "linechart" in found:
@@ -229,6 +234,15 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found.discard("items")
     if _stray_number(part, request):
         found.add("other")
+
+
+def _still_other(part: Part) -> bool:
+    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""
+    intro = r"\b(?:clean\w*|fix\w*|correct\w*|tidy)\b" if part.demands & {"rename", "dedupe"} else r"\bcompar\w*\b"
+    if not part.demands & {"rename", "dedupe", "chart"}:
+        return True
+    rest = re.sub(intro, " ", part.bare, flags=re.IGNORECASE)
+    return re.search(dict(_RULES)["other"], rest, re.IGNORECASE) is not None
 
 
 def _stray_number(part: Part, request: Request) -> bool:
