@@ -144,15 +144,18 @@ class AppEngine:
         profile = load_profile(request.profile, self._folders.data / "profiles")
         check_out_dir(Path(request.out_dir))
         folder = RunFolder.create(self._folders.runs, self._clock)
+        workspace = Workspace(folder)
         async with contextlib.AsyncExitStack() as held:
-            held.callback(shutil.rmtree, folder.root, ignore_errors=True)
             await held.enter_async_context(folder.lock())
-            workspace = Workspace(folder)
-            originals = await workspace.attach(request.attachments)
-            (folder.outputs / "request.txt").write_text(request.text, "utf-8")
-            model = await self._open_model(profile, {})
-            log = await self._open_log(folder)
-            await log.record(RunCreated(request=request, originals=originals))
+            try:
+                originals = await workspace.attach(request.attachments)
+                (folder.outputs / "request.txt").write_text(request.text, "utf-8")
+                model = await self._open_model(profile, {})
+                log = await self._open_log(folder)
+                await log.record(RunCreated(request=request, originals=originals))
+            except BaseException:
+                shutil.rmtree(folder.root, ignore_errors=True)  # nothing has begun; the person's files lie elsewhere
+                raise
             lock = held.pop_all()
         return self._activate(folder, log, workspace, profile, model, lock)
 

@@ -13,6 +13,7 @@ from engine.asking import Questions
 from engine.deliverables import Deliverables
 from engine.delivery import Delivery
 from engine.executor import Executor
+from engine.gather import Gather
 from engine.looking import BoundaryLook
 from engine.memory.budget import ContextBudget
 from engine.memory.observations import ObservationStore
@@ -113,7 +114,6 @@ def assemble(
     questions = Questions(log, attended=request.attended)
     steering = Steering(log, propose_checks)
     tools = {tool.spec.name: tool for tool in load_tools(profile.tools)}
-    dialect = get_dialect(profile.dialect)
     context = RunToolContext(
         workspace=workspace,
         outputs=folder.outputs,
@@ -128,7 +128,7 @@ def assemble(
     executor = Executor(
         log=log,
         roles=roles,
-        dialect=dialect,
+        dialect=get_dialect(profile.dialect),
         tools=tools,
         runner=runner,
         policy=Policy(confined=sandbox.confines, attended=request.attended),
@@ -144,7 +144,7 @@ def assemble(
         workspace=workspace,
         documents=documents,
         roles=roles,
-        subtasks=SubtaskRunner(log, executor, timeline, max_steps=profile.max_steps),
+        subtasks=SubtaskRunner(log, executor, timeline, Gather(log, roles), max_steps=profile.max_steps),
         repair=Repair(log, executor, workspace, deliverables, timeline, max_steps=profile.max_steps),
         deliverables=deliverables,
         delivery=Delivery(log, Path(request.out_dir), folder.root),
@@ -158,7 +158,6 @@ def assemble(
             tools=profile.tools,
         ),
         propose=propose_checks,
-        tools_text=dialect.instructions([tool.spec for tool in tools.values()]),
     )
     background = _Background()
 

@@ -13,7 +13,6 @@ from engine.protocol.messages import Message, Role
 from engine.runlog import RunLog
 from prompts.loader import render
 
-
 Count = Callable[[Sequence[Message]], Awaitable[int]]
 
 

@@ -19,14 +19,15 @@ from engine.policy import Policy
 from engine.protocol.errors import ModelError
 from engine.protocol.events import ActionRefused, PhaseEntered
 from engine.protocol.messages import Action, Message
+from engine.protocol.plan import Subtask
 from engine.protocol.ports import Dialect, Tool
-from engine.protocol.tools import ChangeSet, Observation
+from engine.protocol.tools import ChangeSet, Observation, ToolSpec
 from engine.roles import RoleModels
 from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.tool_runner import ToolRunner
 
-Look = Callable[[], Awaitable["Sight"]]
+Look = Callable[[Subtask | None], Awaitable["Sight"]]
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +35,7 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: put under the observation: what is wrong and how to mend it; empty if nothing is known.
-        complete: every requirement was checked by code and holds, so the attempt may end here.
+        complete: every requirement in scope was checked by code and holds, so the attempt may end here.
         wrong: something is known to be wrong.
         files: candidate deliverables.
     """
@@ -55,6 +56,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         max_steps: most model turns.
         retry: how many attempts came before; raises the temperature.
         until_s: it must stop when this many active seconds of the run have passed.
+        tools: names of the tools it has; empty for all.
+        scope: the subtask whose checks settle it; None where the whole ledger does.
     """
 
     dialogue: str
@@ -63,6 +66,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: int
     retry: int = 0
     until_s: float = float("inf")
+    tools: tuple[str, ...] = ()
+    scope: Subtask | None = None
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +117,6 @@ class Executor:
         self._roles = roles
         self._dialect = dialect
         self._tools = tools
-        self._specs = tuple(tool.spec for tool in tools.values())
         self._runner = runner
         self._policy = policy
         self._questions = questions
@@ -139,7 +143,7 @@ class Executor:
                 if result is not None:
                     return result
         except Looping as looping:
-            return await self._give_up(looping.text)
+            return await self._give_up(attempt, looping.text)
 
     async def _turn(
         self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
@@ -149,18 +153,32 @@ class Executor:
             case "ask":
                 await self._ask(attempt, dialogue)
             case "replied":
-                await dialogue.add("assistant", cursor.reply.text or "(empty)", cursor.reply.extra)
+                kept = self._dialect.kept(cursor.reply, self._specs(attempt)) or "(empty)"
+                await dialogue.add("assistant", kept, cursor.reply.extra)
             case "act":
-                return await self._act(dialogue, loop, seen_wrong)
+                return await self._act(attempt, dialogue, loop, seen_wrong)
             case "intended":
                 assert cursor.intent is not None
                 await self._runner.recover(cursor.intent, self._tools[cursor.intent.tool])
             case "returned":
                 assert cursor.observation is not None
-                return await self._report(dialogue, loop, cursor.observation), seen_wrong
+                return await self._report(attempt, dialogue, loop, cursor.observation), seen_wrong
             case "new":
                 raise AssertionError("The dialogue was not opened.")
         return None, seen_wrong
+
+    def tools_text(self, names: tuple[str, ...]) -> str:
+        """The dialect's description of some tools.
+
+        Args:
+            names: which; empty for all.
+        """
+        return self._dialect.instructions(
+            [tool.spec for name, tool in self._tools.items() if not names or name in names]
+        )
+
+    def _specs(self, attempt: Attempt) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for name, tool in self._tools.items() if not attempt.tools or name in attempt.tools)
 
     def _check_limits(self, attempt: Attempt, dialogue: Dialogue) -> None:
         if dialogue.turns >= attempt.max_steps:
@@ -176,7 +194,7 @@ class Executor:
             dialogue.name,
             dialogue.to_send,
             max_tokens=self._budget.reply_tokens,
-            schema=self._dialect.schema(self._specs),
+            schema=self._dialect.schema(self._specs(attempt)),
             stop=self._dialect.stop(),
             retry=attempt.retry,
             prompt_tokens=tokens,
@@ -188,12 +206,16 @@ class Executor:
             elapsed_s, budget_s = self._timeline.elapsed_s, self._timeline.budget_s
             await self._log.record(PhaseEntered(phase=phase, elapsed_s=elapsed_s, budget_s=budget_s))
 
-    async def _act(self, dialogue: Dialogue, loop: LoopControl, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+    async def _act(
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
+    ) -> tuple[AttemptResult | None, str]:
         reply = self._log.cursors[dialogue.name].reply
+        specs = self._specs(attempt)
         try:
-            action = self._dialect.decode(reply, self._specs)
+            kept = msgspec.structs.replace(reply, text=self._dialect.kept(reply, specs))
+            action = self._dialect.decode(kept, specs)
             if action.tool == "finish":
-                return await self._finish(action, seen_wrong)
+                return await self._finish(attempt, action, seen_wrong)
             await self._allow_and_run(action, dialogue, loop)
         except Looping:
             raise
@@ -221,8 +243,8 @@ class Executor:
                 raise ModelError("The person did not allow this.", code="policy.declined")
         await self._runner.run(tool, action, arguments, dialogue.name)
 
-    async def _finish(self, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
-        sight = await self._look()
+    async def _finish(self, attempt: Attempt, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+        sight = await self._look(attempt.scope)
         declared = action.arguments.get("files") or ()
         files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
         answer = str(action.arguments.get("answer") or "")
@@ -236,10 +258,12 @@ class Executor:
             )
         return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files)))), ""
 
-    async def _report(self, dialogue: Dialogue, loop: LoopControl, observation: Observation) -> AttemptResult | None:
-        sight = await self._look() if observation.changes.changes else Sight()
+    async def _report(
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, observation: Observation
+    ) -> AttemptResult | None:
+        sight = await self._look(attempt.scope) if observation.changes.changes else Sight()
         if self._finish_when_checked and sight.complete and observation.ok:
-            return AttemptResult(status="done", files=sight.files)
+            return AttemptResult(status="done", answer=observation.text, files=sight.files)
         message = self._dialect.observation(observation)
         parts = [message.content, _changed(observation.changes), sight.text, self._steering(), self._timeline.line()]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
@@ -251,8 +275,8 @@ class Executor:
         steering = self._steering()
         await dialogue.add("user", "\n".join(part for part in (error.text, steering, self._timeline.line()) if part))
 
-    async def _give_up(self, problem: str) -> AttemptResult:
-        sight = await self._look()
+    async def _give_up(self, attempt: Attempt, problem: str) -> AttemptResult:
+        sight = await self._look(attempt.scope)
         if sight.text:
             problem = f"{problem}\n{sight.text}"
         return AttemptResult(status="gave_up", files=sight.files, problem=problem)

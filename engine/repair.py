@@ -71,6 +71,7 @@ class Repair:
 
     async def _once(self, number: int, verdict: Verdict, shared: Sequence[Message], verify: Verify) -> Verdict:
         name = f"repair.{number}"
+        tools = self._tools(number)
         if name not in self._log.state.snapshots:
             await self._log.record(SnapshotTaken(name=name, files=await self._workspace.snapshot()))
         with self._log.within(name, number):
@@ -78,10 +79,11 @@ class Repair:
                 Attempt(
                     dialogue=name,
                     role="repair",
-                    opening=with_role(shared, await self._text(verdict)),
+                    opening=with_role(shared, await self._text(verdict, tools)),
                     max_steps=self._max_steps,
                     retry=number - 1,
                     until_s=self._timeline.repair_until_s,
+                    tools=tools,
                 )
             )
         after = await verify(number)
@@ -93,7 +95,14 @@ class Repair:
         await self._log.record(RepairEnded(attempt=number, kept=kept, reason=after.reason))
         return after if kept else verdict
 
-    async def _text(self, verdict: Verdict) -> str:
+    def _tools(self, number: int) -> tuple[str, ...]:
+        """Only the tools of the plan's steps at first, where it has them; everything in the last repair."""
+        plan = self._log.state.plan
+        if number == REPAIRS or plan is None or not all(subtask.tools for subtask in plan.subtasks):
+            return ()
+        return tuple(dict.fromkeys(tool for subtask in plan.subtasks for tool in subtask.tools))
+
+    async def _text(self, verdict: Verdict, tools: tuple[str, ...]) -> str:
         files = ", ".join(await self._deliverables.candidates()) or "none"
         earlier = [
             f"- repair {one.attempt}: {'kept' if one.kept else 'undone'}, {one.reason}"
@@ -104,5 +113,6 @@ class Repair:
             files=files,
             faults="\n".join(f"- {item}" for item in verdict.missing_items) or f"- {verdict.reason}",
             fixes="\n".join(f"- {fix}" for fix in verdict.suggestions) or "- Do what the requirement says.",
+            tools=self._executor.tools_text(tools),
             tried="Tried before:\n" + "\n".join(earlier) if earlier else "",
         )

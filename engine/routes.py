@@ -14,6 +14,7 @@ import msgspec
 from engine.deliverables import DELIVERABLES, Need, needs
 from engine.protocol.ledger import Check, Ledger
 from engine.protocol.plan import Plan, Subtask
+from prompts.loader import render
 
 TABLES = ("csv", "xlsx")
 TEXTS = ("markdown", "text", "docx", "pdf", "html")
@@ -92,9 +93,16 @@ def plan_by_routes(ledger: Ledger, tools: Sequence[str]) -> Plan | None:
     )
 
 
-def route_of(subtask: Subtask) -> Route | None:
-    """The route a subtask was planned by, told by its tools."""
-    return next((route for route in ROUTES if subtask.tools == route.tools), None)
+def how_to(subtask: Subtask | None, language: str) -> str:
+    """How a step is done, told by its route.
+
+    Args:
+        subtask: the step; None for one that may use everything.
+        language: of the request.
+    """
+    tools = subtask.tools if subtask is not None else ()
+    route = next((route for route in ROUTES if tools == route.tools), None)
+    return render(f"routes/{route.name}", language=language) if route is not None else render("routes/any")
 
 
 def tools_for(checks: Sequence[Check]) -> tuple[str, ...]:

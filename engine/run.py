@@ -62,9 +62,7 @@ class RunLimits:
         tools: names of the tools of the profile.
     """
 
-    def __init__(
-        self, *, max_subtasks: int, judge_precision: float | None, routes: bool, tools: Sequence[str]
-    ) -> None:
+    def __init__(self, *, max_subtasks: int, judge_precision: float | None, routes: bool, tools: Sequence[str]) -> None:
         self.max_subtasks = max_subtasks
         self.routes = routes
         self.tools = tuple(tools)
@@ -88,7 +86,6 @@ class Run:
         budget: limits that follow from the window.
         limits: what the profile says.
         propose: compiles requirements to checks.
-        tools_text: the dialect's description of the tools.
     """
 
     def __init__(
@@ -107,7 +104,6 @@ class Run:
         budget: ContextBudget,
         limits: RunLimits,
         propose: Proposer,
-        tools_text: str,
     ) -> None:
         self._log = log
         self._workspace = workspace
@@ -122,7 +118,6 @@ class Run:
         self._budget = budget
         self._limits = limits
         self._propose = propose
-        self._tools_text = tools_text
         self._shared: tuple[Message, ...] = ()
 
     async def execute(self) -> RunEnded:
@@ -137,7 +132,7 @@ class Run:
         ledger = await self._ledger(request, profiles)
         mode = await self._mode(request, ledger)
         previews = await preview_files(self._documents, self._attachments(), self._budget)
-        self._shared = shared_messages(self._tools_text, request.text, ledger, previews, self._budget)
+        self._shared = shared_messages(request.text, ledger, previews, self._budget)
         plan = await self._plan(request, mode)
         await self._enter("execute")
         checkpoints = await self._subtasks.run(plan, self._shared)
