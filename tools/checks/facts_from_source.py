@@ -15,6 +15,7 @@ from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, pick, unknown
 from tools.checks.request import Part, Request
+from tools.checks.stopwords import UNTELLING
 from tools.checks.words import stem
 from tools.inspectors.numbers import Figure, figures
 from tools.inspectors.texts import kind_of, read_text, sentences
@@ -24,141 +25,6 @@ _ITEMS = re.compile(
     r"\b(?:include|includes|including|mention|mentions|mentioning|cover|covers|covering|state|states|stating|contain|contains|containing|list|lists|listing|give|gives|giving|name|names|naming"
     r"|highlight|highlights|highlighting|must (?:say|have|show)|with (?=the\b)|say|says|saying|tells?|telling|focus(?:es|ing)? on|especially|in particular|make sure (?:to (?:mention|include)|that|of)?|do not forget|don't forget|that (?:has|shows))\b:?\s*(?P<list>[^.;\n]+)",  # noqa: E501
     re.IGNORECASE,
-)
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "brief",
-        "briefly",
-        "but",
-        "by",
-        "can",
-        "clear",
-        "clearly",
-        "could",
-        "did",
-        "do",
-        "docx",
-        "document",
-        "does",
-        "each",
-        "every",
-        "file",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "information",
-        "into",
-        "is",
-        "it",
-        "its",
-        "key",
-        "least",
-        "main",
-        "make",
-        "me",
-        "mention",
-        "more",
-        "most",
-        "must",
-        "my",
-        "of",
-        "on",
-        "one",
-        "or",
-        "our",
-        "out",
-        "over",
-        "page",
-        "paragraph",
-        "pdf",
-        "please",
-        "point",
-        "report",
-        "section",
-        "sentence",
-        "short",
-        "should",
-        "sure",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "there",
-        "they",
-        "thing",
-        "this",
-        "to",
-        "two",
-        "up",
-        "us",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "will",
-        "with",
-        "word",
-        "would",
-        "you",
-        "your",
-        "it's",
-        "summary",
-        "detail",
-        "relevant",
-        "important",
-        "also",
-        "both",
-        "well",
-        "so",
-        "reader",
-        "about",
-        "name",
-        "names",
-        "given",
-        "give",
-        "state",
-        "include",
-        "including",
-        "overall",
-        "say",
-        "says",
-        "saying",
-        "tell",
-        "tells",
-        "number",
-        "figure",
-        "figures",
-        "exact",
-        "all",
-        "these",
-        "those",
-        "him",
-        "her",
-        "he",
-        "she",
-        "his",
-        "cover",
-        "just",
-    ]
 )
 _MONTHS = [
     "january",
@@ -226,7 +92,7 @@ def _items(part: Part) -> list[list[str]]:
     for match in _ITEMS.finditer(part.bare):
         for piece in re.split(r",|;|\band\b|\bas well as\b|\bplus\b|\bor\b|&", match.group("list")):
             words = [stem(word.lower()) for word in re.findall(r"[^\W\d_][\w'-]+", piece)]
-            told = [word for word in words if word not in _STOP and word not in {stem(stop) for stop in _STOP}]
+            told = [word for word in words if word not in UNTELLING and word not in {stem(stop) for stop in UNTELLING}]
             if told and len(told) <= 5 and told not in found:
                 found.append(told)
     return found
@@ -395,7 +261,7 @@ def _covers(keys: set[str], text: str) -> bool:
 
 def _coverage(text: str, source: str, name: str) -> list[Defect]:
     """The source's commonest telling words must show up: a brief about something else does not have them."""
-    counts = Counter(word for word in _stems(source) if len(word) > 3 and word not in _STOP)
+    counts = Counter(word for word in _stems(source) if len(word) > 3 and word not in UNTELLING)
     terms = [word for word, count in counts.most_common(15) if count > 1]
     own = set(_stems(text))
     hit = [word for word in terms if any(_like(word, other) for other in own)]

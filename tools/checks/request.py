@@ -204,7 +204,9 @@ def _digits(match: re.Match[str]) -> int:
 def _resolve_conflicts(part: Part, request: Request) -> None:
     """Words with two meanings: settle which one is meant, then look for what nobody accounts for."""
     found = part.demands
-    if "outcols" in found and (found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)):
+    if "outcols" in found and (
+        found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)
+    ):
         found.discard("outcols")
     if request.sources and "summary" in found and not part.ops and re.search(r"summari[sz]", part.bare, re.IGNORECASE):
         part.ops = ("sum",)
@@ -237,7 +239,7 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
 
 
 def _still_other(part: Part) -> bool:
-    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""
+    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""  # noqa: E501
     intro = r"\b(?:clean\w*|fix\w*|correct\w*|tidy)\b" if part.demands & {"rename", "dedupe"} else r"\bcompar\w*\b"
     if not part.demands & {"rename", "dedupe", "chart"}:
         return True
