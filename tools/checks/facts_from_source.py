@@ -119,6 +119,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
         files: the files.
     """
     source = "\n".join(read_text(Path(files.sources[name])) for name in params["sources"] if name in files.sources)
+    source = _unwrapped(source)
     if len(source.split()) < 30:
         return unknown("The source has too little text to compare with.")
     places = pick(files, ("docx", "markdown", "text", "pdf", "html"), params.get("file", ""))
@@ -127,6 +128,17 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
         return failed(defect("file.missing", "", "", "There is no text.", wanted="a brief"))
     results = [_judge(text, source, params["items"], name) for name, text in texts]
     return next((result for result in results if result.status != "pass"), results[0])
+
+
+def _unwrapped(text: str) -> str:
+    """Sentences that a page broke into lines, as one line each: a long line without an end goes on in the next."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if lines and len(lines[-1]) > 55 and line.strip() and not re.search(r"[.!?:|]\s*\Z", lines[-1]):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckResult:
@@ -140,6 +152,10 @@ def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckRe
     defects.extend(_coverage(text, source, name))
     if defects:
         return failed(*defects[:6])
+    passages = [_stems(passage) for passage in [*sentences(source), *sentences(text)]]
+    untold = [" ".join(item) for item in items if max(_score(item, stems) for stems in passages) < 0.5]
+    if untold:
+        return unknown(f"Neither the source nor the text uses these words: {', '.join(untold)}.", name)
     return passed(
         Evidence(
             file=name, says=f"{words} words; each figure stands in the source; {len(items)} named items are covered."
@@ -207,13 +223,10 @@ def _item_fault(item: list[str], text: str, source: str, name: str) -> Defect | 
     best = max((score for score, _ in scored), default=0.0)
     shown = " ".join(item)
     if best < 0.5:
-        return (
-            None
-            if _score(item, _stems(text)) >= 0.5
-            else defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
-        )
+        return None
     hits = [passage for score, passage in scored if score == best]
-    telling = [keys for passage in hits if (keys := _keys(passage))]
+    after = dict(zip(passages, passages[1:], strict=False))  # noqa: RUF007
+    telling = [keys for p in hits if (keys := _keys(p) or _keys(after.get(p, "")))]
     near = _around(item, text)
     if not near:
         near = (
