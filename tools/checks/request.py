@@ -64,8 +64,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
     ("filter", r"\bwhere\b|\bwhose\b(?! (?:cells?|values?|entries|totals?|figures?|numbers?)\b)|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),  # noqa: E501
-    ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit)\b|%|占比|比例|每月"),  # noqa: E501
-    ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo)\b|加粗|颜色"),  # noqa: E501
+    ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit|net|gross|after tax|before tax|vat)\b|%|占比|比例|每月"),  # noqa: E501
+    ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo|in (?:thousands|millions|euros?|dollars)|red|blue|green|orange|purple|pink|gr[ae]y|yellow)\b|加粗|颜色"),  # noqa: E501
     ("charttext", r"\b(?:titled?|axis|axes|legend|labels?|labell?ed|gridlines?|annotat\w*|data labels|value labels)\b"),
     ("summary", r"\b(?:brief\w*|summar(?:y|ies|ise\w*|ize\w*|ising|izing)|digest|overview|abstract|synopsis|condens\w*|boil\w* (?:[\w.]+ ){0,4}down|one[- ]page (?:word )?(?:document|text|note|paper)|short(?:er)? version|shorten\w*|key (?:points|facts|takeaways|findings|messages)|takeaways|main points|executive|recap|report (?:on|about)|zusammenfass\w*|kurzfassung|one[- ]pager|hand-?out|tl;?dr|management note|memo)\b|摘要|总结|概要|简报"),  # noqa: E501
     ("items", r"\b(?:includ\w*|mention\w*|cover(?:s|ing|ed)?|stat(?:e|es|ing)|contain\w*|list(?:s|ing)?|giv(?:e|es|ing)|nam(?:e|es|ing)|with|highlight\w*|must (?:say|have|show)|make sure|tell(?:s|ing)?|focus\w*|especially|in particular|sa(?:y|ys|ying))\b"),  # noqa: E501
@@ -204,7 +204,9 @@ def _digits(match: re.Match[str]) -> int:
 def _resolve_conflicts(part: Part, request: Request) -> None:
     """Words with two meanings: settle which one is meant, then look for what nobody accounts for."""
     found = part.demands
-    if "outcols" in found and (found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)):
+    if "outcols" in found and (
+        found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)
+    ):
         found.discard("outcols")
     if request.sources and "summary" in found and not part.ops and re.search(r"summari[sz]", part.bare, re.IGNORECASE):
         part.ops = ("sum",)
@@ -213,6 +215,9 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found.discard("other")
     if "noinvent" in found:
         found.discard("only")
+    for demand in ("derive", "format", "other", "filter") if request.sources else ():
+        if demand in found and not re.search(dict(_RULES)[demand], _without_columns(part.bare, request), re.IGNORECASE):
+            found.discard(demand)
     if "chart" in found and "linechart" in found:
         found.discard("chart")
     if "chart" not in found and "charttext" in found and not any("chart" in other.demands for other in request.parts):
@@ -236,8 +241,17 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found.add("other")
 
 
+def _without_columns(text: str, request: Request) -> str:
+    """A clause with column names blanked: a column called ``net`` or ``profit margin`` asks for no computing."""
+    for source in request.sources:
+        for mention in mentions(text, source.columns):
+            if mention.exact:
+                text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return text
+
+
 def _still_other(part: Part) -> bool:
-    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""
+    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""  # noqa: E501
     intro = r"\b(?:clean\w*|fix\w*|correct\w*|tidy)\b" if part.demands & {"rename", "dedupe"} else r"\bcompar\w*\b"
     if not part.demands & {"rename", "dedupe", "chart"}:
         return True
