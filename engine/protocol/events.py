@@ -227,12 +227,14 @@ class Warned(_Event, frozen=True, kw_only=True):
 
 
 class RunEnded(_Event, frozen=True, kw_only=True):
-    """The run is over (or paused). `usage` is by role."""
+    """The run is over (or paused). `usage` is by role; `seconds` says where the time of this engine session went
+    (``model``, ``tools``, ``disk``, ``total``)."""
 
     status: RunStatus
     reason: str = ""
     answer: str = ""
     usage: dict[str, Usage] = {}
+    seconds: dict[str, float] = {}
 
 
 class RunResumed(_Event, frozen=True, kw_only=True):

@@ -47,7 +47,8 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
         source: ``"request"`` or the name of the attachment that states the rule.
         critical: a run is verified only if every critical item passed.
         negative: something that must not happen.
-        checks: every one must pass for the item to pass; none means that only a judge can tell.
+        checks: every one must pass for the item to pass.
+        settled: the checks together settle the item; otherwise they can only fail it, and a judge must say more.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
     critical: bool = True
     negative: bool = False
     checks: tuple[Check, ...] = ()
+    settled: bool = False
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from engine.protocol.errors import ModelError
+from engine.protocol.ledger import Check
 
 MAX_SUBTASKS = 6
 
@@ -19,19 +20,23 @@ class Subtask(msgspec.Struct, frozen=True, kw_only=True):
         title: a few words.
         description: what to do and what to leave as result.
         dependencies: ids of the subtasks whose results this one needs.
+        tools: the only tools shown at first; empty for all. Small models act well with one or two.
+        checks: the checks that settle this subtask; none where only the whole result can be judged.
     """
 
     id: str
     title: str
     description: str = ""
     dependencies: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Ordered subtasks; `origin` says who wrote them."""
 
     subtasks: tuple[Subtask, ...]
-    origin: Literal["model", "fallback", "user"] = "model"
+    origin: Literal["model", "code", "user"] = "model"
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

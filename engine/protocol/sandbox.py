@@ -16,12 +16,14 @@ class InterpreterEnv(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         python: interpreter executable.
         read_only_paths: what must be visible for it to start and import its packages.
+        hidden_paths: what must look empty although it lies in `read_only_paths` (our own packages in a pip install).
         environment: complete environment variables (an allow-list, never the host's).
         prelude: path of a file run before each script (so that ``plt.show()`` saves a picture).
     """
 
     python: Path
     read_only_paths: tuple[Path, ...] = ()
+    hidden_paths: tuple[Path, ...] = ()
     environment: dict[str, str] = {}
     prelude: Path | None = None
 
@@ -32,6 +34,7 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         workspace: the one folder it may write to; also its working directory.
         read_only_paths: further paths it may read.
+        hidden_paths: folders or files that look empty although they lie in a readable path.
         environment: complete environment variables.
         network: whether it may reach the network.
         timeout_s: wall clock limit.
@@ -43,6 +46,7 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: Path
     read_only_paths: tuple[Path, ...] = ()
+    hidden_paths: tuple[Path, ...] = ()
     environment: dict[str, str] = {}
     network: bool = False
     timeout_s: float = 60.0

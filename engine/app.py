@@ -1,0 +1,251 @@
+"""Puts the parts together: the engine that the faces hold, and the handle of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from engine.assembly import Parts, assemble
+from engine.delivery import check_out_dir
+from engine.journal import Journal
+from engine.protocol.errors import UserError
+from engine.protocol.events import Envelope, Event, RunCreated, RunEnded, RunResumed, Signal
+from engine.protocol.ports import ChatModel
+from engine.protocol.sandbox import InterpreterEnv
+from engine.protocol.tasks import TaskRequest
+from engine.runfolder import RunFolder
+from engine.runlog import RunLog
+from engine.runs_index import RunsIndex
+from engine.system.clock import SystemClock
+from engine.system.paths import UserFolders, user_folders
+from engine.workspace import Workspace
+from models.profile import ExecutionProfile, load_profile
+from models.provider import ModelProvider
+from models.scripted import Script
+from tools.compute.interpreter_env import interpreter_env
+from tools.sandbox.probe import ChosenSandbox, choose_sandbox
+
+DEFAULT_PROFILE = "cpu-small"
+
+OnProgress = Callable[[int, int, str], None]
+
+
+class ActiveRun:
+    """A run at work (the `RunHandle` port); made by `AppEngine`.
+
+    Args:
+        folder: the run folder, locked for this engine.
+        log: its history.
+        parts: the assembled run.
+        lock: held for this engine until the end.
+    """
+
+    def __init__(self, folder: RunFolder, log: RunLog, parts: Parts, lock: contextlib.AsyncExitStack) -> None:
+        self._log = log
+        self._parts = parts
+        self._lock = lock
+        self._listeners: list[Callable[[Signal], None]] = []
+        self.run_id = folder.run_id
+        self.folder = folder.root
+        parts.signals.append(self._signal)
+        self._task = asyncio.create_task(self._work(), name=f"run {self.run_id}")
+
+    def subscribe(self, on_event: Callable[[Envelope, Event], None], on_signal: Callable[[Signal], None]) -> None:
+        self._log.journal.subscribe(on_event, after_seq=0)
+        self._listeners.append(on_signal)
+
+    async def result(self) -> RunEnded:
+        """Wait for the end.
+
+        Raises:
+            UserError: the person must do something first; the run is paused and can be resumed.
+        """
+        return await asyncio.shield(self._task)
+
+    async def pause(self) -> None:
+        if not self._task.done():
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+
+    def answer(self, question_id: str, answer: str) -> None:
+        self._parts.questions.answer(question_id, answer)
+
+    def steer(self, text: str) -> None:
+        self._parts.background(self._parts.steering.steer(text))
+
+    def _signal(self, signal: Signal) -> None:
+        for listener in self._listeners:
+            listener(signal)
+
+    async def _work(self) -> RunEnded:
+        try:
+            ended = await self._parts.run.execute()
+        except asyncio.CancelledError:
+            ended = RunEnded(status="paused", reason="Stopped by you.")
+        except UserError as error:
+            await self._end(RunEnded(status="paused", reason=str(error)))
+            raise
+        except BaseException as error:
+            await self._end(
+                RunEnded(status="paused", reason=f"A fault in the program: {type(error).__name__}: {error}")
+            )
+            raise
+        return await self._end(ended)
+
+    async def _end(self, ended: RunEnded) -> RunEnded:
+        ended = msgspec.structs.replace(ended, usage=self._log.state.usage, seconds=self._parts.seconds())
+        try:
+            if not self._log.journal.read_only:
+                await self._log.record(ended)
+        finally:
+            await self._parts.aclose()
+            await self._log.journal.aclose()
+            await self._lock.aclose()
+        return ended
+
+
+class AppEngine:
+    """The engine in one process (the `Engine` port).
+
+    Args:
+        folders: where things of this user lie.
+        sandbox: chosen and tried.
+        interpreter: the Python for scripts.
+        on_progress: bytes done, bytes in all, words; for downloads and loading.
+        script: replies for the profile ``scripted``.
+    """
+
+    def __init__(
+        self,
+        folders: UserFolders,
+        sandbox: ChosenSandbox,
+        interpreter: InterpreterEnv,
+        on_progress: OnProgress,
+        script: Path | None,
+    ) -> None:
+        self._folders = folders
+        self._sandbox = sandbox
+        self._interpreter = interpreter
+        self._on_progress = on_progress
+        self._script = script
+        self._clock = SystemClock()
+        self._provider: ModelProvider | None = None
+        self._runs: list[ActiveRun] = []
+        self.index = RunsIndex(folders.runs)
+
+    async def start(self, request: TaskRequest) -> ActiveRun:
+        request = msgspec.structs.replace(request, profile=request.profile or DEFAULT_PROFILE)
+        profile = load_profile(request.profile, self._folders.data / "profiles")
+        check_out_dir(Path(request.out_dir))
+        folder = RunFolder.create(self._folders.runs, self._clock)
+        async with contextlib.AsyncExitStack() as held:
+            held.callback(shutil.rmtree, folder.root, ignore_errors=True)
+            await held.enter_async_context(folder.lock())
+            workspace = Workspace(folder)
+            originals = await workspace.attach(request.attachments)
+            (folder.outputs / "request.txt").write_text(request.text, "utf-8")
+            model = await self._open_model(profile, {})
+            log = await self._open_log(folder)
+            await log.record(RunCreated(request=request, originals=originals))
+            lock = held.pop_all()
+        return self._activate(folder, log, workspace, profile, model, lock)
+
+    async def resume(self, run_id: str) -> ActiveRun:
+        folder = self.index.find(run_id)
+        async with contextlib.AsyncExitStack() as held:
+            await held.enter_async_context(folder.lock())
+            log = await self._open_log(folder)
+            request = _resumable(log)
+            profile = load_profile(request.profile, self._folders.data / "profiles")
+            used = {role: usage.calls for role, usage in log.state.usage.items()}
+            await log.record(RunResumed(after_seq=log.state.seq))
+            model = await self._open_model(profile, used)
+            lock = held.pop_all()
+        return self._activate(folder, log, Workspace(folder), profile, model, lock)
+
+    async def aclose(self) -> None:
+        for run in self._runs:
+            await run.pause()
+        if self._provider is not None:
+            await self._provider.aclose()
+
+    async def _open_log(self, folder: RunFolder) -> RunLog:
+        return RunLog(await Journal.open(folder.journal, folder.run_id, folder.blobs, self._clock))
+
+    async def _open_model(self, profile: ExecutionProfile, used: dict[str, int]) -> ChatModel:
+        if profile.backend == "scripted" and self._script is not None:
+            script = Script.load(self._script, used=used)
+            provider = ModelProvider(self._folders.models, self._on_progress, script=script)
+            return await provider.open(profile, "execute")
+        if self._provider is None:
+            self._provider = ModelProvider(self._folders.models, self._on_progress)
+        return await self._provider.open(profile, "execute")
+
+    def _activate(
+        self,
+        folder: RunFolder,
+        log: RunLog,
+        workspace: Workspace,
+        profile: ExecutionProfile,
+        model: ChatModel,
+        lock: contextlib.AsyncExitStack,
+    ) -> ActiveRun:
+        parts = assemble(
+            folder=folder,
+            log=log,
+            workspace=workspace,
+            profile=profile,
+            models={"execute": model},
+            sandbox=self._sandbox,
+            interpreter=self._interpreter,
+            clock=self._clock,
+        )
+        run = ActiveRun(folder, log, parts, lock)
+        self._runs.append(run)
+        return run
+
+
+def _resumable(log: RunLog) -> TaskRequest:
+    state = log.state
+    if state.request is None:
+        raise UserError("run.empty", "This run was cut off before it began.", todo="Start the task again.")
+    if state.over:
+        raise UserError(
+            "run.over",
+            "Run {run_id} is over; there is nothing to resume.",
+            kept="Its files and report are where they were delivered.",
+            todo="Start a new run for another result.",
+            run_id=state.run_id,
+        )
+    return state.request
+
+
+def _ignore(_done: int, _total: int, _text: str) -> None:
+    """Progress that nobody watches."""
+
+
+async def open_engine(
+    *, runs: Path | None = None, script: Path | str | None = None, on_progress: OnProgress | None = None
+) -> AppEngine:
+    """Open the engine of this user.
+
+    Args:
+        runs: folder of all runs; None for the user's own.
+        script: replies for the profile ``scripted``.
+        on_progress: bytes done, bytes in all (0: unknown) and words, for downloads and loading.
+
+    Raises:
+        UserError: the user's folders cannot be used.
+    """
+    folders = user_folders(os.environ)
+    if runs is not None:
+        folders = msgspec.structs.replace(folders, runs=runs)
+    interpreter = await interpreter_env(folders.cache)
+    sandbox = await choose_sandbox(folders.cache / "scratch", interpreter)
+    return AppEngine(folders, sandbox, interpreter, on_progress or _ignore, Path(script) if script else None)

@@ -1,0 +1,204 @@
+"""Wires one run: every collaborator is made here and handed to the constructor of whoever needs it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.asking import Questions
+from engine.deliverables import Deliverables
+from engine.delivery import Delivery
+from engine.executor import Executor
+from engine.looking import BoundaryLook
+from engine.memory.budget import ContextBudget
+from engine.memory.observations import ObservationStore
+from engine.policy import Policy
+from engine.protocol.events import Signal
+from engine.protocol.ports import ChatModel, Clock, Sandbox
+from engine.protocol.sandbox import InterpreterEnv
+from engine.repair import Repair
+from engine.roles import RoleModels
+from engine.run import Run, RunLimits
+from engine.runfolder import RunFolder
+from engine.runlog import RunLog
+from engine.steering import Steering
+from engine.subtasks import SubtaskRunner
+from engine.timing import Timeline
+from engine.tool_runner import ToolRunner
+from engine.toolcontext import RoleAsk, RunToolContext
+from engine.verifier import Verifier
+from engine.workspace import Workspace
+from models.dialects.registry import get_dialect
+from models.profile import ExecutionProfile
+from tools.checks.registry import propose_checks
+from tools.documents.pool import DocumentPool
+from tools.registry import load_tools
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """A wired run and what its handle needs of it.
+
+    Attributes:
+        run: ready to execute.
+        questions: takes the person's answers.
+        steering: takes the person's messages.
+        signals: told of streamed text and progress.
+        seconds: where the time went so far.
+        background: keeps a small task of the handle until it is done.
+        aclose: ends workers and connections.
+    """
+
+    run: Run
+    questions: Questions
+    steering: Steering
+    signals: list[Callable[[Signal], None]]
+    seconds: Callable[[], dict[str, float]]
+    background: Callable[[Coroutine[Any, Any, None]], None]
+    aclose: Callable[[], Coroutine[Any, Any, None]]
+
+
+def assemble(
+    *,
+    folder: RunFolder,
+    log: RunLog,
+    workspace: Workspace,
+    profile: ExecutionProfile,
+    models: Mapping[str, ChatModel],
+    sandbox: Sandbox,
+    interpreter: InterpreterEnv,
+    clock: Clock,
+) -> Parts:
+    """Wire a run.
+
+    Args:
+        folder: its folder.
+        log: its history; the request is in it.
+        workspace: its files.
+        profile: how to work with this model.
+        models: by role, with ``execute`` at least.
+        sandbox: where commands and document workers run.
+        interpreter: the Python for scripts.
+        clock: source of time.
+    """
+    request = log.state.request
+    assert request is not None
+    signals: list[Callable[[Signal], None]] = []
+
+    def tell(signal: Signal) -> None:
+        for listener in signals:
+            listener(signal)
+
+    budget = ContextBudget(window_tokens=models["execute"].context_tokens, reply_cap_tokens=profile.reply_tokens)
+    timeline = Timeline(clock, request.budget_s or profile.budget_s, log.state.active_s)
+    documents = DocumentPool(
+        sandbox,
+        readable=(folder.workspace, folder.originals, folder.outputs, folder.blobs.root),
+        scratch=folder.scratch,
+        log=folder.root / "documents.log",
+    )
+    roles = RoleModels(
+        log,
+        models,
+        sampling=profile.sampling,
+        temperature_step=profile.retry_temperature_step,
+        on_signal=tell,
+    )
+    deliverables = Deliverables(log, workspace)
+    sources = {name: str(workspace.original(name)) for name in log.state.originals}
+    look = BoundaryLook(log, deliverables, Verifier(documents, sources))
+    questions = Questions(log, attended=request.attended)
+    steering = Steering(log, propose_checks)
+    tools = {tool.spec.name: tool for tool in load_tools(profile.tools)}
+    dialect = get_dialect(profile.dialect)
+    context = RunToolContext(
+        workspace=workspace,
+        outputs=folder.outputs,
+        documents=documents,
+        sandbox=sandbox,
+        interpreter=interpreter,
+        budget=budget,
+        timeline=timeline,
+        ask=RoleAsk(roles, budget),
+    )
+    runner = ToolRunner(log, workspace, context, ObservationStore(folder.outputs, budget.observation_chars))
+    executor = Executor(
+        log=log,
+        roles=roles,
+        dialect=dialect,
+        tools=tools,
+        runner=runner,
+        policy=Policy(confined=sandbox.confines, attended=request.attended),
+        questions=questions,
+        timeline=timeline,
+        budget=budget,
+        look=look,
+        steering=steering.take,
+        finish_when_checked=profile.finish_when_checked,
+    )
+    run = Run(
+        log=log,
+        workspace=workspace,
+        documents=documents,
+        roles=roles,
+        subtasks=SubtaskRunner(log, executor, timeline, max_steps=profile.max_steps),
+        repair=Repair(log, executor, workspace, deliverables, timeline, max_steps=profile.max_steps),
+        deliverables=deliverables,
+        delivery=Delivery(log, Path(request.out_dir), folder.root),
+        steering=steering,
+        timeline=timeline,
+        budget=budget,
+        limits=RunLimits(
+            max_subtasks=profile.max_subtasks,
+            judge_precision=profile.judge_precision,
+            routes=profile.plan_by_code,
+            tools=profile.tools,
+        ),
+        propose=propose_checks,
+        tools_text=dialect.instructions([tool.spec for tool in tools.values()]),
+    )
+    background = _Background()
+
+    def seconds() -> dict[str, float]:
+        return {
+            "model": roles.model_s,
+            "tools": runner.tool_s,
+            "checks": look.seconds,
+            "disk": log.journal.stats.waited_s,
+            "total": timeline.elapsed_s,
+        }
+
+    async def aclose() -> None:
+        await background.wait()
+        await documents.aclose()
+        for model in models.values():
+            await model.aclose()
+
+    return Parts(
+        run=run,
+        questions=questions,
+        steering=steering,
+        signals=signals,
+        seconds=seconds,
+        background=background.add,
+        aclose=aclose,
+    )
+
+
+class _Background:
+    """Small tasks that must be over before the run is."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def wait(self) -> None:
+        if self._tasks:
+            await asyncio.gather(*self._tasks)

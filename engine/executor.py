@@ -1,0 +1,275 @@
+"""The ReAct loop of one attempt: ask the model, decode one action, act, report what was seen.
+
+Each turn of the loop looks at where the dialogue stands (`engine/cursor.py`) and makes one transition, so that a run
+that was cut off anywhere goes on by entering the same loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from engine.asking import Questions
+from engine.dialogue import Dialogue
+from engine.loop_control import LoopControl, Looping
+from engine.memory.budget import ContextBudget
+from engine.policy import Policy
+from engine.protocol.errors import ModelError
+from engine.protocol.events import ActionRefused, PhaseEntered
+from engine.protocol.messages import Action, Message
+from engine.protocol.ports import Dialect, Tool
+from engine.protocol.tools import ChangeSet, Observation
+from engine.roles import RoleModels
+from engine.runlog import RunLog
+from engine.timing import Timeline
+from engine.tool_runner import ToolRunner
+
+Look = Callable[[], Awaitable["Sight"]]
+
+
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
+    """What a look at the files gives after a step.
+
+    Attributes:
+        text: put under the observation: what is wrong and how to mend it; empty if nothing is known.
+        complete: every requirement was checked by code and holds, so the attempt may end here.
+        wrong: something is known to be wrong.
+        files: candidate deliverables.
+    """
+
+    text: str = ""
+    complete: bool = False
+    wrong: bool = False
+    files: tuple[str, ...] = ()
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt at a subtask or a repair.
+
+    Attributes:
+        dialogue: name of its dialogue.
+        role: ``execute`` or ``repair``.
+        opening: messages it begins with.
+        max_steps: most model turns.
+        retry: how many attempts came before; raises the temperature.
+        until_s: it must stop when this many active seconds of the run have passed.
+    """
+
+    dialogue: str
+    role: str
+    opening: tuple[Message, ...]
+    max_steps: int
+    retry: int = 0
+    until_s: float = float("inf")
+
+
+class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How an attempt ended; `problem` says what kept it from finishing."""
+
+    status: Literal["done", "gave_up"]
+    answer: str = ""
+    files: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Executor:
+    """Runs attempts.
+
+    Args:
+        log: the run's history.
+        roles: metered models.
+        dialect: how actions are written.
+        tools: by name.
+        runner: runs a tool with intent, effect and result.
+        policy: what needs consent.
+        questions: asks the person.
+        timeline: the run's time.
+        budget: limits that follow from the window.
+        look: checks the files after a step; see `Sight`.
+        steering: what the person said since it was last called.
+        finish_when_checked: end an attempt as soon as code has checked every requirement.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: RunLog,
+        roles: RoleModels,
+        dialect: Dialect,
+        tools: Mapping[str, Tool],
+        runner: ToolRunner,
+        policy: Policy,
+        questions: Questions,
+        timeline: Timeline,
+        budget: ContextBudget,
+        look: Look,
+        steering: Callable[[], str],
+        finish_when_checked: bool,
+    ) -> None:
+        self._log = log
+        self._roles = roles
+        self._dialect = dialect
+        self._tools = tools
+        self._specs = tuple(tool.spec for tool in tools.values())
+        self._runner = runner
+        self._policy = policy
+        self._questions = questions
+        self._timeline = timeline
+        self._budget = budget
+        self._look = look
+        self._finish_when_checked = finish_when_checked
+        self._steering = steering
+
+    async def run(self, attempt: Attempt) -> AttemptResult:
+        """Work until the attempt finishes, loops, or runs out of steps or time.
+
+        Args:
+            attempt: what to do.
+        """
+        dialogue = Dialogue(self._log, attempt.dialogue)
+        loop = LoopControl()
+        seen_wrong = ""
+        try:
+            await dialogue.open(attempt.opening)
+            while True:
+                self._check_limits(attempt, dialogue)
+                result, seen_wrong = await self._turn(attempt, dialogue, loop, seen_wrong)
+                if result is not None:
+                    return result
+        except Looping as looping:
+            return await self._give_up(looping.text)
+
+    async def _turn(
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
+    ) -> tuple[AttemptResult | None, str]:
+        cursor = self._log.cursors[dialogue.name]
+        match cursor.at:
+            case "ask":
+                await self._ask(attempt, dialogue)
+            case "replied":
+                await dialogue.add("assistant", cursor.reply.text or "(empty)", cursor.reply.extra)
+            case "act":
+                return await self._act(dialogue, loop, seen_wrong)
+            case "intended":
+                assert cursor.intent is not None
+                await self._runner.recover(cursor.intent, self._tools[cursor.intent.tool])
+            case "returned":
+                assert cursor.observation is not None
+                return await self._report(dialogue, loop, cursor.observation), seen_wrong
+            case "new":
+                raise AssertionError("The dialogue was not opened.")
+        return None, seen_wrong
+
+    def _check_limits(self, attempt: Attempt, dialogue: Dialogue) -> None:
+        if dialogue.turns >= attempt.max_steps:
+            raise Looping(f"It was not done after {attempt.max_steps} steps.", code="loop.steps")
+        if self._timeline.elapsed_s >= attempt.until_s:
+            raise Looping("The time for this part is used up.", code="loop.time")
+
+    async def _ask(self, attempt: Attempt, dialogue: Dialogue) -> None:
+        await self._enter_phase()
+        tokens = await dialogue.fit(lambda messages: self._roles.count(attempt.role, messages), self._budget)
+        await self._roles.chat(
+            attempt.role,
+            dialogue.name,
+            dialogue.to_send,
+            max_tokens=self._budget.reply_tokens,
+            schema=self._dialect.schema(self._specs),
+            stop=self._dialect.stop(),
+            retry=attempt.retry,
+            prompt_tokens=tokens,
+        )
+
+    async def _enter_phase(self) -> None:
+        phase = self._timeline.phase()
+        if phase != self._log.state.phase:
+            elapsed_s, budget_s = self._timeline.elapsed_s, self._timeline.budget_s
+            await self._log.record(PhaseEntered(phase=phase, elapsed_s=elapsed_s, budget_s=budget_s))
+
+    async def _act(self, dialogue: Dialogue, loop: LoopControl, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+        reply = self._log.cursors[dialogue.name].reply
+        try:
+            action = self._dialect.decode(reply, self._specs)
+            if action.tool == "finish":
+                return await self._finish(action, seen_wrong)
+            await self._allow_and_run(action, dialogue, loop)
+        except Looping:
+            raise
+        except ModelError as error:
+            await self._refuse(dialogue, error)
+            if error.code.startswith("finish."):
+                return None, error.text
+            loop.after(ok=False)
+        return None, seen_wrong
+
+    async def _allow_and_run(self, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
+        tool = self._tools.get(action.tool)
+        if tool is None:
+            names = ", ".join([*self._tools, "finish"])
+            raise ModelError(f"There is no tool {action.tool!r}. Tools: {names}.", code="tool.unknown")
+        arguments = _convert(action.arguments, tool)
+        loop.before(action.tool, action.arguments, tool.spec.effect, await self._runner.workspace_digest())
+        decision = self._policy.decide(tool.spec, action.arguments)
+        if decision.kind == "refuse":
+            raise ModelError(decision.reason, code="policy.refused")
+        if decision.kind == "ask":
+            identity = f"approve:{dialogue.name}:{dialogue.turns}"
+            answer = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
+            if answer != "yes":
+                raise ModelError("The person did not allow this.", code="policy.declined")
+        await self._runner.run(tool, action, arguments, dialogue.name)
+
+    async def _finish(self, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+        sight = await self._look()
+        declared = action.arguments.get("files") or ()
+        files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
+        answer = str(action.arguments.get("answer") or "")
+        if sight.wrong and sight.text != seen_wrong:
+            raise ModelError(sight.text, code="finish.wrong")
+        existing = tuple(name for name in files if self._runner.exists(name))
+        if files and not existing and "finish" not in seen_wrong:
+            raise ModelError(
+                f"finish names {', '.join(files)}, but no such file is here. Make the file first.",
+                code="finish.no_file",
+            )
+        return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files)))), ""
+
+    async def _report(self, dialogue: Dialogue, loop: LoopControl, observation: Observation) -> AttemptResult | None:
+        sight = await self._look() if observation.changes.changes else Sight()
+        if self._finish_when_checked and sight.complete and observation.ok:
+            return AttemptResult(status="done", files=sight.files)
+        message = self._dialect.observation(observation)
+        parts = [message.content, _changed(observation.changes), sight.text, self._steering(), self._timeline.line()]
+        await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
+        loop.after(ok=observation.ok)
+        return None
+
+    async def _refuse(self, dialogue: Dialogue, error: ModelError) -> None:
+        await self._log.record(ActionRefused(dialogue=dialogue.name, code=error.code, text=error.text))
+        steering = self._steering()
+        await dialogue.add("user", "\n".join(part for part in (error.text, steering, self._timeline.line()) if part))
+
+    async def _give_up(self, problem: str) -> AttemptResult:
+        sight = await self._look()
+        if sight.text:
+            problem = f"{problem}\n{sight.text}"
+        return AttemptResult(status="gave_up", files=sight.files, problem=problem)
+
+
+def _convert(arguments: dict[str, Any], tool: Tool) -> msgspec.Struct:
+    try:
+        return msgspec.convert(arguments, tool.spec.arguments, strict=False)
+    except msgspec.ValidationError as error:
+        fields = ", ".join(tool.spec.arguments.__struct_fields__)
+        raise ModelError(
+            f"The arguments of {tool.spec.name} are not right: {error}. Its arguments are: {fields}.",
+            code="tool.arguments",
+        ) from None
+
+
+def _changed(changes: ChangeSet) -> str:
+    if not changes.changes:
+        return ""
+    return "Files changed: " + ", ".join(f"{change.name} ({change.kind})" for change in changes.changes) + "."

@@ -1,0 +1,55 @@
+"""The cheap look at the files after a step, so that a defect is met early."""
+
+from __future__ import annotations
+
+import time
+
+from engine.deliverables import Deliverables
+from engine.executor import Sight
+from engine.protocol.ledger import Ledger
+from engine.protocol.verdicts import Verdict
+from engine.runlog import RunLog
+from engine.verifier import Verifier
+
+MOST_LINES = 4
+"""A small model mends a few things at a time; the rest is said after the next step."""
+
+
+class BoundaryLook:
+    """Checks candidate deliverables by code.
+
+    Args:
+        log: knows the mode and the ledger.
+        deliverables: finds the candidates.
+        verifier: runs inspectors and checks.
+    """
+
+    def __init__(self, log: RunLog, deliverables: Deliverables, verifier: Verifier) -> None:
+        self._log = log
+        self._deliverables = deliverables
+        self._verifier = verifier
+        self.seconds = 0.0
+
+    async def __call__(self) -> Sight:
+        """What is known about the files now; in a mode without verification, only which they are."""
+        started = time.perf_counter()
+        try:
+            return await self._look()
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    async def _look(self) -> Sight:
+        files = await self._deliverables.candidates()
+        mode = self._log.state.mode
+        if not files or mode is None or not mode.verifies:
+            return Sight(files=files)
+        ledger = self._log.state.ledger or Ledger()
+        verdict = await self._verifier.verify(ledger, self._deliverables.paths(files), "", by_code_only=True)
+        return Sight(text=_words(verdict), complete=verdict.verified, wrong=not verdict.completed, files=files)
+
+
+def _words(verdict: Verdict) -> str:
+    lines = [*verdict.missing_items, *verdict.suggestions]
+    if not lines:
+        return ""
+    return "Not right yet:\n" + "\n".join(f"- {line}" for line in dict.fromkeys(lines[:MOST_LINES]))

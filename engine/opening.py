@@ -1,0 +1,87 @@
+"""The first messages of a dialogue: one head shared by all roles, then the request, the files, and the role."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from engine.ledger import describe
+from engine.memory.budget import ContextBudget
+from engine.memory.observations import cut_middle
+from engine.protocol.documents import Reading, ReadOptions
+from engine.protocol.ledger import Ledger
+from engine.protocol.messages import Message
+from engine.protocol.plan import Checkpoint, Subtask
+from engine.protocol.ports import Documents
+from prompts.loader import render
+
+
+async def preview_files(documents: Documents, files: Sequence[Path], budget: ContextBudget) -> str:
+    """What the model sees of the attachments before its first step; all files share one budget.
+
+    Args:
+        documents: reads them.
+        files: absolute paths in the workspace.
+        budget: limits.
+    """
+    if not files:
+        return "(no files)"
+    share = min(budget.preview_chars, budget.parser_chars // len(files))
+    options = ReadOptions(max_chars=max(200, share))
+    readings = await asyncio.gather(*(documents.read(path, options) for path in files))
+    return "\n\n".join(_section(reading) for reading in readings)
+
+
+def _section(reading: Reading) -> str:
+    if reading.problem:
+        return f"## {reading.name}\n(cannot be read: {reading.detail or reading.problem})"
+    return f"## {reading.name}\n{reading.text}" + (f"\n({reading.more})" if reading.truncated and reading.more else "")
+
+
+def shared_messages(
+    tools_text: str, request: str, ledger: Ledger, previews: str, budget: ContextBudget
+) -> tuple[Message, ...]:
+    """The prefix that every role's dialogue begins with, byte for byte.
+
+    Args:
+        tools_text: the dialect's description of the tools.
+        request: the person's words.
+        ledger: the first ledger.
+        previews: see `preview_files`.
+        budget: limits; a request over its share is shortened here and stands whole in ``outputs/request.txt``.
+    """
+    asked = cut_middle(request.strip(), budget.request_chars, "all of it: read_file outputs/request.txt")
+    checks = cut_middle(describe(ledger), budget.request_chars, "more requirements in the request")
+    text = f"# Request\n{asked}\n\n# What must hold\n{checks or '(as asked)'}\n\n# Files\n{previews}"
+    return (
+        Message(role="system", content=render("head", tools=tools_text)),
+        Message(role="user", content=f"Today is {date.today():%Y-%m-%d}.\n\n{text}"),
+    )
+
+
+def with_role(shared: Sequence[Message], text: str) -> tuple[Message, ...]:
+    """Put a role's instruction at the end of the last shared message (two user messages in a row break templates)."""
+    *before, last = shared
+    return (*before, Message(role=last.role, content=f"{last.content}\n\n{text}"))
+
+
+def execute_text(subtask: Subtask, earlier: Sequence[Checkpoint], problem: str, *, alone: bool) -> str:
+    """The role text of an executor.
+
+    Args:
+        subtask: what to do now.
+        earlier: checkpoints it builds on.
+        problem: what went wrong in the attempt before; empty at first.
+        alone: it is the only subtask, so that its title would repeat the request.
+    """
+    lines = [f"- {one.subtask_id} ({one.status}): {one.answer} {', '.join(one.files)}".rstrip() for one in earlier]
+    text = render(
+        "roles/execute",
+        title="Do what the request asks." if alone else subtask.title,
+        description="" if alone else subtask.description,
+        earlier="Results so far:\n" + "\n".join(lines) if lines else "",
+    )
+    text = "\n".join(line for line in text.splitlines() if line.strip())
+    return f"{text}\n{render('roles/retry', problem=problem)}" if problem else text

@@ -1,0 +1,108 @@
+"""Mends what the verifier found, on top of a snapshot: a repair that makes things worse is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from engine.deliverables import Deliverables
+from engine.executor import Attempt, Executor
+from engine.opening import with_role
+from engine.protocol.events import RepairEnded, SnapshotRestored, SnapshotTaken, StageEntered, Verified
+from engine.protocol.messages import Message
+from engine.protocol.verdicts import Verdict
+from engine.runlog import RunLog
+from engine.timing import Timeline
+from engine.verifier import badness
+from engine.workspace import Workspace
+from prompts.loader import render
+
+REPAIRS = 3
+REPAIR_STEPS = 50
+
+Verify = Callable[[int], Awaitable[Verdict]]
+
+
+class Repair:
+    """Repairs a result up to three times.
+
+    Args:
+        log: the run's history.
+        executor: does the work.
+        workspace: snapshots and undo.
+        deliverables: names the existing files.
+        timeline: the run's time.
+        max_steps: most model turns of one repair.
+    """
+
+    def __init__(
+        self,
+        log: RunLog,
+        executor: Executor,
+        workspace: Workspace,
+        deliverables: Deliverables,
+        timeline: Timeline,
+        *,
+        max_steps: int,
+    ) -> None:
+        self._log = log
+        self._executor = executor
+        self._workspace = workspace
+        self._deliverables = deliverables
+        self._timeline = timeline
+        self._max_steps = min(max_steps, REPAIR_STEPS)
+
+    async def run(self, verdict: Verdict, shared: Sequence[Message], verify: Verify) -> Verdict:
+        """Repair until nothing is known to be wrong, or tries or time are used up.
+
+        Args:
+            verdict: the last verification.
+            shared: the messages every dialogue begins with.
+            verify: verifies again; is given the number of the repair.
+
+        Returns:
+            The verdict of the files as they are now.
+        """
+        for number in range(len(self._log.state.repairs) + 1, REPAIRS + 1):
+            if verdict.completed or self._timeline.elapsed_s >= self._timeline.repair_until_s:
+                break
+            await self._log.record(StageEntered(stage="repair", attempt=number))
+            verdict = await self._once(number, verdict, shared, verify)
+        return verdict
+
+    async def _once(self, number: int, verdict: Verdict, shared: Sequence[Message], verify: Verify) -> Verdict:
+        name = f"repair.{number}"
+        if name not in self._log.state.snapshots:
+            await self._log.record(SnapshotTaken(name=name, files=await self._workspace.snapshot()))
+        with self._log.within(name, number):
+            await self._executor.run(
+                Attempt(
+                    dialogue=name,
+                    role="repair",
+                    opening=with_role(shared, await self._text(verdict)),
+                    max_steps=self._max_steps,
+                    retry=number - 1,
+                    until_s=self._timeline.repair_until_s,
+                )
+            )
+        after = await verify(number)
+        kept = badness(after) <= badness(verdict)
+        if not kept:
+            await self._workspace.restore(self._log.state.snapshots[name])
+            await self._log.record(SnapshotRestored(name=name, reason="the repair made things worse"))
+            await self._log.record(Verified(verdict=verdict, attempt=number))
+        await self._log.record(RepairEnded(attempt=number, kept=kept, reason=after.reason))
+        return after if kept else verdict
+
+    async def _text(self, verdict: Verdict) -> str:
+        files = ", ".join(await self._deliverables.candidates()) or "none"
+        earlier = [
+            f"- repair {one.attempt}: {'kept' if one.kept else 'undone'}, {one.reason}"
+            for one in self._log.state.repairs
+        ]
+        return render(
+            "roles/repair",
+            files=files,
+            faults="\n".join(f"- {item}" for item in verdict.missing_items) or f"- {verdict.reason}",
+            fixes="\n".join(f"- {fix}" for fix in verdict.suggestions) or "- Do what the requirement says.",
+            tried="Tried before:\n" + "\n".join(earlier) if earlier else "",
+        )

@@ -1,0 +1,144 @@
+"""Models by role: every call is journaled, metered, retried within the budget, and fits its window."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from engine.protocol.errors import ModelError, RetryableError, UserError
+from engine.protocol.events import ModelCalled, ModelReplied, Signal, Warned
+from engine.protocol.messages import ChatReply, ChatRequest, Message, Sampling
+from engine.protocol.ports import ChatModel
+from engine.runlog import RunLog
+
+OnSignal = Callable[[Signal], None]
+
+BACKOFF_S = (1.0, 4.0, 15.0)
+
+
+class RoleModels:
+    """Calls the model of a role.
+
+    Args:
+        log: where calls and replies are kept.
+        models: by role; the role ``execute`` stands in for those that are not named.
+        sampling: how tokens are drawn at the first attempt.
+        temperature_step: added for each retry, so that a retry is not the same again.
+        on_signal: is told of streamed text.
+    """
+
+    def __init__(
+        self,
+        log: RunLog,
+        models: Mapping[str, ChatModel],
+        *,
+        sampling: Sampling,
+        temperature_step: float,
+        on_signal: OnSignal,
+    ) -> None:
+        self._log = log
+        self._models = models
+        self._sampling = sampling
+        self._step = temperature_step
+        self._on_signal = on_signal
+        self.model_s = 0.0
+
+    def model(self, role: str) -> ChatModel:
+        """The model that serves a role."""
+        return self._models.get(role, self._models["execute"])
+
+    async def count(self, role: str, messages: Sequence[Message]) -> int:
+        """Tokens of a dialogue, by the count of the role's model."""
+        started = time.perf_counter()
+        try:
+            return await self.model(role).count_tokens(messages)
+        finally:
+            self.model_s += time.perf_counter() - started
+
+    async def chat(
+        self,
+        role: str,
+        dialogue: str,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        schema: dict[str, Any] | None = None,
+        stop: tuple[str, ...] = (),
+        retry: int = 0,
+        prompt_tokens: int | None = None,
+    ) -> ChatReply:
+        """Ask once and journal call and reply.
+
+        Args:
+            role: ``execute``, ``plan``, ``judge`` …
+            dialogue: name under which the reply is kept.
+            messages: the whole dialogue.
+            max_tokens: bound of the reply.
+            schema: JSON Schema of the reply, if it must have one.
+            stop: strings that end it.
+            retry: how often this was asked already; raises the temperature.
+            prompt_tokens: tokens of `messages` where they were counted already.
+
+        Raises:
+            ModelError: the dialogue does not fit the window even so.
+            RetryableError: the backend kept failing.
+            UserError: the backend refused.
+        """
+        model = self.model(role)
+        if prompt_tokens is None:
+            prompt_tokens = await self.count(role, messages)
+        room = model.context_tokens - prompt_tokens
+        if room < 64:
+            raise ModelError("The dialogue does not fit the model's window.", code="context.full")
+        request = ChatRequest(
+            messages=tuple(messages),
+            max_tokens=min(max_tokens, room),
+            sampling=self._sampled(retry),
+            schema=schema,
+            stop=stop,
+        )
+        call = ModelCalled(dialogue=dialogue, role=role, model=model.name, prompt_tokens=prompt_tokens)
+        await self._log.record(call)
+        reply = await self._with_retries(model, request)
+        await self._log.record(ModelReplied(dialogue=dialogue, role=role, model=model.name, reply=reply))
+        return reply
+
+    async def once(self, role: str, dialogue: str, messages: Sequence[Message], **options: Any) -> ChatReply:
+        """Like `chat`, but a reply already journaled under this name is reused (on resume)."""
+        known = self._log.state.last_reply.get(dialogue)
+        return known.reply if known is not None else await self.chat(role, dialogue, messages, **options)
+
+    async def _with_retries(self, model: ChatModel, request: ChatRequest) -> ChatReply:
+        for number in range(len(BACKOFF_S) + 1):
+            started = time.perf_counter()
+            try:
+                return await model.chat(request, lambda piece: self._on_signal(Signal(kind="text", text=piece)))
+            except RetryableError as error:
+                if number == len(BACKOFF_S):
+                    raise UserError(
+                        "model.unreachable",
+                        "The model did not answer after {tries} tries: {detail}",
+                        kept="Your files and everything done so far are kept.",
+                        todo="Resume the run when the model works again (oneday runs resume).",
+                        tries=number + 1,
+                        detail=str(error),
+                    ) from error
+                wait_s = error.after_s if error.after_s is not None else BACKOFF_S[number]
+                await self._log.record(
+                    Warned(text=f"The model did not answer ({error}); trying again.", code="model.retry")
+                )
+                await asyncio.sleep(wait_s)
+            finally:
+                self.model_s += time.perf_counter() - started
+        raise AssertionError("unreachable")
+
+    def _sampled(self, retry: int) -> Sampling:
+        if not retry or self._sampling.temperature is None:
+            return self._sampling
+        return msgspec.structs.replace(
+            self._sampling, temperature=min(1.2, self._sampling.temperature + retry * self._step)
+        )

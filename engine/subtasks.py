@@ -1,0 +1,75 @@
+"""Works through the plan: each subtask in up to three attempts, each attempt a fresh dialogue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.executor import Attempt, AttemptResult, Executor
+from engine.opening import execute_text, with_role
+from engine.protocol.events import SubtaskEnded, SubtaskStarted
+from engine.protocol.messages import Message
+from engine.protocol.plan import Checkpoint, Plan, Subtask
+from engine.runlog import RunLog
+from engine.timing import Timeline
+
+ATTEMPTS = 3
+
+
+class SubtaskRunner:
+    """Runs the subtasks of a plan in order.
+
+    Args:
+        log: the run's history; finished subtasks are taken from it.
+        executor: runs attempts.
+        timeline: the run's time.
+        max_steps: most model turns of one attempt.
+    """
+
+    def __init__(self, log: RunLog, executor: Executor, timeline: Timeline, *, max_steps: int) -> None:
+        self._log = log
+        self._executor = executor
+        self._timeline = timeline
+        self._max_steps = max_steps
+
+    async def run(self, plan: Plan, shared: Sequence[Message]) -> list[Checkpoint]:
+        """Work through the plan; a failure is kept as a checkpoint and the run goes on.
+
+        Args:
+            plan: ordered.
+            shared: the messages every dialogue begins with.
+        """
+        for subtask in plan.subtasks:
+            if subtask.id not in self._log.state.checkpoints:
+                checkpoint = await self._subtask(subtask, shared, alone=len(plan.subtasks) == 1)
+                await self._log.record(SubtaskEnded(checkpoint=checkpoint))
+        return [self._log.state.checkpoints[subtask.id] for subtask in plan.subtasks]
+
+    async def _subtask(self, subtask: Subtask, shared: Sequence[Message], *, alone: bool) -> Checkpoint:
+        problem = ""
+        result = AttemptResult(status="gave_up", problem="There was no time left for it.")
+        for attempt in range(self._log.state.attempts.get(subtask.id, 1), ATTEMPTS + 1):
+            if self._timeline.elapsed_s >= self._timeline.execute_until_s:
+                break
+            if self._log.state.attempts.get(subtask.id) != attempt:
+                await self._log.record(SubtaskStarted(subtask_id=subtask.id, title=subtask.title, attempt=attempt))
+            with self._log.within(subtask.id, attempt):
+                result = await self._executor.run(self._attempt(subtask, attempt, shared, problem, alone))
+            if result.status == "done":
+                return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
+            problem = result.problem
+        return Checkpoint(subtask_id=subtask.id, status="failed", files=result.files, problem=result.problem)
+
+    def _attempt(self, subtask: Subtask, number: int, shared: Sequence[Message], problem: str, alone: bool) -> Attempt:
+        earlier = [
+            self._log.state.checkpoints[identity]
+            for identity in self._log.state.checkpoints
+            if not subtask.dependencies or identity in subtask.dependencies
+        ]
+        return Attempt(
+            dialogue=f"{subtask.id}.{number}",
+            role="execute",
+            opening=with_role(shared, execute_text(subtask, earlier, problem, alone=alone)),
+            max_steps=self._max_steps,
+            retry=number - 1,
+            until_s=self._timeline.execute_until_s,
+        )

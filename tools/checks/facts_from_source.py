@@ -1,0 +1,409 @@
+"""A brief of a document: every figure in it stands in the source, and what the request names is covered."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.protocol.documents import CheckFiles
+from engine.protocol.ledger import Check
+from engine.protocol.verdicts import CheckResult, Defect, Evidence
+from tools.checks.base import Offer, defect, failed, passed, pick, unknown
+from tools.checks.request import Part, Request
+from tools.checks.words import stem
+from tools.inspectors.numbers import Figure, figures
+from tools.inspectors.texts import kind_of, read_text, sentences
+
+NAME = "facts_from_source"
+_ITEMS = re.compile(
+    r"\b(?:include|includes|including|mention|mentions|mentioning|cover|covers|covering|state|states|stating|contain|contains|containing|list|lists|listing|give|gives|giving|name|names|naming"
+    r"|highlight|highlights|highlighting|must (?:say|have|show)|with (?=the\b)|say|says|saying|tells?|telling|focus(?:es|ing)? on|especially|in particular|make sure (?:to (?:mention|include)|that|of)?|do not forget|don't forget|that (?:has|shows))\b:?\s*(?P<list>[^.;\n]+)",  # noqa: E501
+    re.IGNORECASE,
+)
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "brief",
+        "briefly",
+        "but",
+        "by",
+        "can",
+        "clear",
+        "clearly",
+        "could",
+        "did",
+        "do",
+        "docx",
+        "document",
+        "does",
+        "each",
+        "every",
+        "file",
+        "for",
+        "from",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "information",
+        "into",
+        "is",
+        "it",
+        "its",
+        "key",
+        "least",
+        "main",
+        "make",
+        "me",
+        "mention",
+        "more",
+        "most",
+        "must",
+        "my",
+        "of",
+        "on",
+        "one",
+        "or",
+        "our",
+        "out",
+        "over",
+        "page",
+        "paragraph",
+        "pdf",
+        "please",
+        "point",
+        "report",
+        "section",
+        "sentence",
+        "short",
+        "should",
+        "sure",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "there",
+        "they",
+        "thing",
+        "this",
+        "to",
+        "two",
+        "up",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "will",
+        "with",
+        "word",
+        "would",
+        "you",
+        "your",
+        "it's",
+        "summary",
+        "detail",
+        "relevant",
+        "important",
+        "also",
+        "both",
+        "well",
+        "so",
+        "reader",
+        "about",
+        "name",
+        "names",
+        "given",
+        "give",
+        "state",
+        "include",
+        "including",
+        "overall",
+        "say",
+        "says",
+        "saying",
+        "tell",
+        "tells",
+        "number",
+        "figure",
+        "figures",
+        "exact",
+        "all",
+        "these",
+        "those",
+        "him",
+        "her",
+        "he",
+        "she",
+        "his",
+        "cover",
+        "just",
+    ]
+)
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_DATE = re.compile(
+    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"  # noqa: E501
+    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",  # noqa: E501
+    re.IGNORECASE,
+)
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """Dates (month, day) and other figures of a text."""
+
+    dates: frozenset[tuple[int, int]]
+    numbers: tuple[Figure, ...]
+
+
+def propose(request: Request) -> list[Offer]:
+    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""  # noqa: E501
+    parts = request.having("summary")
+    sources = [
+        f.name
+        for f in request.view.files
+        if f.kind in ("pdf", "docx", "markdown", "text", "html", "pptx") and not f.problem
+    ]
+    if not parts or not sources:
+        return []
+    items: list[list[str]] = []
+    covers: dict[int, set[str]] = {part.index: {"summary"} for part in parts}
+    for part in request.parts:
+        mine = _items(part) if "items" in part.demands else []
+        items.extend(item for item in mine if item not in items)
+        if mine or part.index in covers:
+            covers.setdefault(part.index, set()).add("items")
+    for part in request.parts:
+        if "noinvent" in part.demands:
+            covers.setdefault(part.index, set()).add("noinvent")
+    names = [name for name in request.outputs if kind_of(name) in ("docx", "markdown", "text", "pdf")]
+    params = {"sources": sources, "items": items, "file": names[0] if len(names) == 1 else ""}
+    says = (
+        "Every figure stands in "
+        + ", ".join(sources)
+        + (f"; covered: {', '.join(' '.join(i) for i in items)}." if items else "; its main points are covered.")
+    )
+    return [
+        Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})
+    ]
+
+
+def _items(part: Part) -> list[list[str]]:
+    """Items of a list in the request, as stems of their telling words."""
+    found: list[list[str]] = []
+    for match in _ITEMS.finditer(part.bare):
+        for piece in re.split(r",|;|\band\b|\bas well as\b|\bplus\b|\bor\b|&", match.group("list")):
+            words = [stem(word.lower()) for word in re.findall(r"[^\W\d_][\w'-]+", piece)]
+            told = [word for word in words if word not in _STOP and word not in {stem(stop) for stop in _STOP}]
+            if told and len(told) <= 5 and told not in found:
+                found.append(told)
+    return found
+
+
+def facts(text: str) -> Facts:
+    """Dates and figures of a text; the parts of a date are not counted again as figures."""
+    dates: set[tuple[int, int]] = set()
+    rest = text
+    for match in _DATE.finditer(text):
+        month = match.group("m") or match.group("m2")
+        number = [m[:3] for m in _MONTHS].index(month[:3].lower()) + 1 if month else int(match.group("m3"))
+        dates.add((number, int(match.group("d") or match.group("d2") or match.group("d3"))))
+        rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
+    rest = re.sub(r"(?m)^\s*(?:#+\s*)?\d{1,2}(?:\.\d{1,2})*[.)]?\s+(?=\S)", " ", rest)
+    return Facts(frozenset(dates), tuple(figures(rest)))
+
+
+def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
+    """Compare the brief with the document.
+
+    Args:
+        params: ``sources``, ``items`` (each a list of stems), ``file``.
+        files: the files.
+    """
+    source = "\n".join(read_text(Path(files.sources[name])) for name in params["sources"] if name in files.sources)
+    if len(source.split()) < 30:
+        return unknown("The source has too little text to compare with.")
+    places = pick(files, ("docx", "markdown", "text", "pdf", "html"), params.get("file", ""))
+    texts = [(name, read_text(path)) for name, path in places] or ([("", files.answer)] if files.answer.strip() else [])
+    if not texts:
+        return failed(defect("file.missing", "", "", "There is no text.", wanted="a brief"))
+    results = [_judge(text, source, params["items"], name) for name, text in texts]
+    return next((result for result in results if result.status != "pass"), results[0])
+
+
+def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckResult:
+    words = len(text.split())
+    if words < 25:
+        return failed(defect("brief.too_little", name, "", f"Only {words} words.", words=words))
+    defects = _invented(text, source, name)
+    if words > 0.8 * len(source.split()) and words > 250:
+        defects.append(defect("brief.copied", name, "", "It is about as long as the source.", words=words))
+    defects.extend(fault for item in items if (fault := _item_fault(item, text, source, name)))
+    defects.extend(_coverage(text, source, name))
+    if defects:
+        return failed(*defects[:6])
+    return passed(
+        Evidence(
+            file=name, says=f"{words} words; each figure stands in the source; {len(items)} named items are covered."
+        )
+    )
+
+
+def _invented(text: str, source: str, name: str) -> list[Defect]:
+    """Figures and dates that the source does not have. Counts up to ten may be the writer's own."""
+    there, mine = facts(source), facts(text)
+    known = [figure.value for figure in figures(source)]
+    defects = [
+        defect(
+            "brief.figure_invented",
+            name,
+            f"{month}/{day}",
+            f"The date {day}.{month}. is not in the source.",
+            figure=f"{day} {_MONTHS[month - 1].title()}",
+        )
+        for month, day in sorted(mine.dates - there.dates)
+    ]
+    readings: dict[int, list[Figure]] = {}
+    for figure in mine.numbers:
+        readings.setdefault(figure.start, []).append(figure)
+    for same in readings.values():
+        small = all(f.value == int(f.value) and 0 <= f.value <= 10 and not f.percent for f in same)
+        if small or any(_known(f, known) for f in same):
+            continue
+        defects.append(
+            defect(
+                "brief.figure_invented",
+                name,
+                "",
+                f"The figure {same[0].text} is not in the source.",
+                figure=same[0].text,
+            )
+        )
+    return defects
+
+
+def _known(figure: Figure, known: list[Decimal]) -> bool:
+    """In the source as it is, or rounded with a scale word (``1.2 million`` for 1,204,500)."""
+    if any(abs(figure.value) == abs(value) for value in known):
+        return True
+    return figure.unit >= 1000 and any(figure.means(value) for value in known)
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word.lower()) for word in re.findall(r"[^\W\d_][\w'-]+", text)]
+
+
+def _like(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= 5 and long.startswith(short[: max(5, len(short) - 2)]))
+
+
+def _score(item: list[str], words: list[str]) -> float:
+    return sum(any(_like(word, own) for own in words) for word in item) / len(item)
+
+
+def _item_fault(item: list[str], text: str, source: str, name: str) -> Defect | None:
+    """The item's figures, dates or names must be in the brief; where the source has none, its words must."""
+    passages = sentences(source)
+    scored = [(_score(item, _stems(passage)), passage) for passage in passages]
+    best = max((score for score, _ in scored), default=0.0)
+    shown = " ".join(item)
+    if best < 0.5:
+        return (
+            None
+            if _score(item, _stems(text)) >= 0.5
+            else defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
+        )
+    hits = [passage for score, passage in scored if score == best]
+    telling = [keys for passage in hits if (keys := _keys(passage))]
+    near = _around(item, text)
+    if not near:
+        near = (
+            text if telling and any(_covers(keys, text) for keys in telling) and _score(item, _stems(text)) > 0 else ""
+        )
+    if not near:
+        return defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
+    if telling and not any(_covers(keys, near) for keys in telling):
+        wanted = ", ".join(sorted(telling[0])[:3])
+        return defect("brief.item_missing", name, "", f"{shown}: the source says {wanted}.", item=shown)
+    return None
+
+
+def _around(item: list[str], text: str) -> str:
+    """Sentences of a text about an item, each with the one after it."""
+    pieces = sentences(text)
+    found = [" ".join(pieces[i : i + 3]) for i, piece in enumerate(pieces) if _score(item, _stems(piece)) >= 0.5]
+    return "\n".join(found)
+
+
+def _keys(passage: str) -> set[str]:
+    """What a passage tells: figures, dates, names of two or more words."""
+    told = facts(passage)
+    keys = {f"date:{month}-{day}" for month, day in told.dates}
+    keys |= {f"number:{f.value}" for f in told.numbers if not (f.value == int(f.value) and 0 <= f.value <= 2)}
+    keys |= {
+        f"name:{m.group().lower()}"
+        for m in re.finditer(r"(?<![.!?] )(?<!\A)\b[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)+\b", passage)
+    }
+    return keys
+
+
+def _covers(keys: set[str], text: str) -> bool:
+    told = facts(text)
+    for key in keys:
+        kind, _, value = key.partition(":")
+        if kind == "date" and tuple(int(p) for p in value.split("-")) in told.dates:
+            return True
+        if kind == "number" and any(f.value == Decimal(value) or f.means(Decimal(value)) for f in told.numbers):
+            return True
+        if kind == "name" and value in text.lower():
+            return True
+    return False
+
+
+def _coverage(text: str, source: str, name: str) -> list[Defect]:
+    """The source's commonest telling words must show up: a brief about something else does not have them."""
+    counts = Counter(word for word in _stems(source) if len(word) > 3 and word not in _STOP)
+    terms = [word for word, count in counts.most_common(15) if count > 1]
+    own = set(_stems(text))
+    hit = [word for word in terms if any(_like(word, other) for other in own)]
+    if terms and len(hit) < 0.34 * len(terms):
+        missing = ", ".join(word for word in terms if word not in hit)
+        return [
+            defect(
+                "brief.off_topic", name, "", f"Main words of the source that are missing: {missing}.", missing=missing
+            )
+        ]
+    return []

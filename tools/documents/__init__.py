@@ -1,0 +1,1 @@
+"""Worker processes that parse, write and check documents."""

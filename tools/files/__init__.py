@@ -1,0 +1,1 @@
+"""Tools on whole files: read, write, edit."""
