@@ -22,6 +22,7 @@ _HEAD_LINES = 6
 _MOST_CHARS = 9000
 _REPLY_TOKENS = 1500
 _RUN_S = 120.0
+_PYTHON = ("python", "python3", "py", "")
 
 RULES = (
     "You write Python for work on files. The files are in the current folder; write results there. pandas, openpyxl, "
@@ -78,8 +79,19 @@ def _changed(folder: Path, before: dict[str, bytes]) -> list[Path]:
 
 def fenced(reply: str) -> str | None:
     """The first fenced block of a reply that is Python or names no language; one cut at the end counts too."""
-    found = re.search(r"^[ \t]*```(?:python3?|py)?[ \t]*\n(.*?)(?:^[ \t]*```|\Z)", reply, re.DOTALL | re.MULTILINE)
-    return found.group(1) if found else None
+    language: str | None = None
+    lines: list[str] = []
+    for line in reply.splitlines():
+        fence = re.match(r"[ \t]*```(\w*)[ \t]*$", line)
+        if fence is None:
+            lines.append(line)
+        elif language is None:
+            language, lines = fence.group(1).lower(), []
+        else:
+            if language in _PYTHON:
+                return "\n".join(lines) + "\n"
+            language = None
+    return "\n".join(lines) + "\n" if language in _PYTHON else None
 
 
 async def _ask(prompt: str, profile_name: str) -> str:
