@@ -15,14 +15,15 @@ from engine.asking import Questions
 from engine.dialogue import Dialogue
 from engine.loop_control import LoopControl, Looping
 from engine.memory.budget import ContextBudget
+from engine.opening import with_role
 from engine.policy import Policy
 from engine.protocol.errors import ModelError
 from engine.protocol.events import ActionRefused, PhaseEntered
 from engine.protocol.messages import Action, Message
 from engine.protocol.plan import Subtask
 from engine.protocol.ports import Dialect, Tool
-from engine.protocol.tools import ChangeSet, Observation, ToolSpec
-from engine.roles import RoleModels
+from engine.protocol.tools import Observation, ToolSpec
+from engine.roles import TIME_UP, RoleModels
 from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.tool_runner import ToolRunner
@@ -93,7 +94,7 @@ class Executor:
         timeline: the run's time.
         budget: limits that follow from the window.
         look: checks the files after a step; see `Sight`.
-        steering: what the person said since it was last called.
+        steering: what the person said that a dialogue does not hold yet.
         finish_when_checked: end an attempt as soon as code has checked every requirement.
     """
 
@@ -110,7 +111,7 @@ class Executor:
         timeline: Timeline,
         budget: ContextBudget,
         look: Look,
-        steering: Callable[[], str],
+        steering: Callable[[str], str],
         finish_when_checked: bool,
     ) -> None:
         self._log = log
@@ -134,38 +135,42 @@ class Executor:
         """
         dialogue = Dialogue(self._log, attempt.dialogue)
         loop = LoopControl()
-        seen_wrong = ""
+        told: set[str] = set()
         try:
-            await dialogue.open(attempt.opening)
+            await dialogue.open(self._opening(attempt))
             while True:
-                self._check_limits(attempt, dialogue)
-                result, seen_wrong = await self._turn(attempt, dialogue, loop, seen_wrong)
+                result = await self._turn(attempt, dialogue, loop, told)
                 if result is not None:
                     return result
-        except Looping as looping:
-            return await self._give_up(attempt, looping.text)
+        except ModelError as error:  # it loops, or its time or its window is used up
+            return await self._give_up(attempt, error.text)
+
+    def _opening(self, attempt: Attempt) -> tuple[Message, ...]:
+        said = self._steering(attempt.dialogue)
+        return with_role(attempt.opening, said) if said else attempt.opening
 
     async def _turn(
-        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
-    ) -> tuple[AttemptResult | None, str]:
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, told: set[str]
+    ) -> AttemptResult | None:
         cursor = self._log.cursors[dialogue.name]
         match cursor.at:
             case "ask":
+                self._check_limits(attempt, dialogue)
                 await self._ask(attempt, dialogue)
             case "replied":
                 kept = self._dialect.kept(cursor.reply, self._specs(attempt)) or "(empty)"
                 await dialogue.add("assistant", kept, cursor.reply.extra)
             case "act":
-                return await self._act(attempt, dialogue, loop, seen_wrong)
+                return await self._act(attempt, dialogue, loop, told)
             case "intended":
                 assert cursor.intent is not None
                 await self._runner.recover(cursor.intent, self._tools[cursor.intent.tool])
             case "returned":
                 assert cursor.observation is not None
-                return await self._report(attempt, dialogue, loop, cursor.observation), seen_wrong
+                return await self._report(attempt, dialogue, loop, cursor.observation)
             case "new":
                 raise AssertionError("The dialogue was not opened.")
-        return None, seen_wrong
+        return None
 
     def tools_text(self, names: tuple[str, ...]) -> str:
         """The dialect's description of some tools.
@@ -184,7 +189,7 @@ class Executor:
         if dialogue.turns >= attempt.max_steps:
             raise Looping(f"It was not done after {attempt.max_steps} steps.", code="loop.steps")
         if self._timeline.elapsed_s >= attempt.until_s:
-            raise Looping("The time for this part is used up.", code="loop.time")
+            raise Looping(TIME_UP, code="loop.time")
 
     async def _ask(self, attempt: Attempt, dialogue: Dialogue) -> None:
         await self._enter_phase()
@@ -198,6 +203,7 @@ class Executor:
             stop=self._dialect.stop(),
             retry=attempt.retry,
             prompt_tokens=tokens,
+            until_s=attempt.until_s,
         )
 
     async def _enter_phase(self) -> None:
@@ -207,24 +213,23 @@ class Executor:
             await self._log.record(PhaseEntered(phase=phase, elapsed_s=elapsed_s, budget_s=budget_s))
 
     async def _act(
-        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
-    ) -> tuple[AttemptResult | None, str]:
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, told: set[str]
+    ) -> AttemptResult | None:
         reply = self._log.cursors[dialogue.name].reply
         specs = self._specs(attempt)
         try:
             kept = msgspec.structs.replace(reply, text=self._dialect.kept(reply, specs))
             action = self._dialect.decode(kept, specs)
             if action.tool == "finish":
-                return await self._finish(attempt, action, seen_wrong)
+                return await self._finish(attempt, action, told)
             await self._allow_and_run(action, dialogue, loop)
         except Looping:
             raise
         except ModelError as error:
             await self._refuse(dialogue, error)
-            if error.code.startswith("finish."):
-                return None, error.text
-            loop.after(ok=False)
-        return None, seen_wrong
+            if not error.code.startswith("finish."):
+                loop.after(ok=False)
+        return None
 
     async def _allow_and_run(self, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
         tool = self._tools.get(action.tool)
@@ -238,25 +243,28 @@ class Executor:
             raise ModelError(decision.reason, code="policy.refused")
         if decision.kind == "ask":
             identity = f"approve:{dialogue.name}:{dialogue.turns}"
-            answer = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
-            if answer != "yes":
+            answered = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
+            if answered.answer != "yes":
                 raise ModelError("The person did not allow this.", code="policy.declined")
         await self._runner.run(tool, action, arguments, dialogue.name)
 
-    async def _finish(self, attempt: Attempt, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+    async def _finish(self, attempt: Attempt, action: Action, told: set[str]) -> AttemptResult:
+        """Accept the end, or say once (a model that insists is let through; the verifier judges) what is wrong."""
         sight = await self._look(attempt.scope)
         declared = action.arguments.get("files") or ()
         files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
         answer = str(action.arguments.get("answer") or "")
-        if sight.wrong and sight.text != seen_wrong:
+        if sight.wrong and sight.text not in told:
+            told.add(sight.text)
             raise ModelError(sight.text, code="finish.wrong")
         existing = tuple(name for name in files if self._runner.exists(name))
-        if files and not existing and "finish" not in seen_wrong:
+        if files and not existing and "no_file" not in told:
+            told.add("no_file")
             raise ModelError(
                 f"finish names {', '.join(files)}, but no such file is here. Make the file first.",
                 code="finish.no_file",
             )
-        return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files)))), ""
+        return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files))))
 
     async def _report(
         self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, observation: Observation
@@ -265,14 +273,15 @@ class Executor:
         if self._finish_when_checked and sight.complete and observation.ok:
             return AttemptResult(status="done", answer=observation.text, files=sight.files)
         message = self._dialect.observation(observation)
-        parts = [message.content, _changed(observation.changes), sight.text, self._steering(), self._timeline.line()]
+        said = self._steering(dialogue.name)
+        parts = [message.content, sight.text, said, self._timeline.line()]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
-        loop.after(ok=observation.ok)
+        loop.after(observation.ok, await self._runner.workspace_digest())
         return None
 
     async def _refuse(self, dialogue: Dialogue, error: ModelError) -> None:
         await self._log.record(ActionRefused(dialogue=dialogue.name, code=error.code, text=error.text))
-        steering = self._steering()
+        steering = self._steering(dialogue.name)
         await dialogue.add("user", "\n".join(part for part in (error.text, steering, self._timeline.line()) if part))
 
     async def _give_up(self, attempt: Attempt, problem: str) -> AttemptResult:
@@ -291,9 +300,3 @@ def _convert(arguments: dict[str, Any], tool: Tool) -> msgspec.Struct:
             f"The arguments of {tool.spec.name} are not right: {error}. Its arguments are: {fields}.",
             code="tool.arguments",
         ) from None
-
-
-def _changed(changes: ChangeSet) -> str:
-    if not changes.changes:
-        return ""
-    return "Files changed: " + ", ".join(f"{change.name} ({change.kind})" for change in changes.changes) + "."
