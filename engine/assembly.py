@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -55,7 +55,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
         seconds: where the time went so far.
         background: keeps a small task of the handle until it is done.
         settle: waits for those tasks.
-        aclose: ends the document workers.
+        aclose: ends background commands and the document workers.
     """
 
     run: Run
@@ -178,6 +178,9 @@ def assemble(
         }
 
     async def aclose() -> None:
+        for tool in tools.values():
+            if isinstance(tool, _Closable):
+                await tool.aclose()
         await documents.aclose()
 
     return Parts(
@@ -199,6 +202,13 @@ def _tools(names: Sequence[str], questions: Questions) -> Iterator[Tool]:
             yield AskUser(questions)
         else:
             yield from load_tools([name])
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    """A tool that keeps something running between its calls."""
+
+    async def aclose(self) -> None: ...
 
 
 class _Background:
