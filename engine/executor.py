@@ -15,13 +15,14 @@ from engine.asking import Questions
 from engine.dialogue import Dialogue
 from engine.loop_control import LoopControl, Looping
 from engine.memory.budget import ContextBudget
+from engine.mending import mend_output
 from engine.policy import Policy
 from engine.protocol.errors import ModelError
 from engine.protocol.events import ActionRefused, PhaseEntered
 from engine.protocol.messages import Action, Message
 from engine.protocol.plan import Subtask
 from engine.protocol.ports import Dialect, Tool
-from engine.protocol.tools import ChangeSet, Observation, ToolSpec
+from engine.protocol.tools import Observation, ToolSpec
 from engine.roles import RoleModels
 from engine.runlog import RunLog
 from engine.timing import Timeline
@@ -58,6 +59,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         until_s: it must stop when this many active seconds of the run have passed.
         tools: names of the tools it has; empty for all.
         scope: the subtask whose checks settle it; None where the whole ledger does.
+        reminder: how this kind of work is done, said again where a look finds something wrong.
     """
 
     dialogue: str
@@ -68,6 +70,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     until_s: float = float("inf")
     tools: tuple[str, ...] = ()
     scope: Subtask | None = None
+    reminder: str = ""
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +219,7 @@ class Executor:
             action = self._dialect.decode(kept, specs)
             if action.tool == "finish":
                 return await self._finish(attempt, action, seen_wrong)
-            await self._allow_and_run(action, dialogue, loop)
+            await self._allow_and_run(attempt, action, dialogue, loop)
         except Looping:
             raise
         except ModelError as error:
@@ -226,11 +229,13 @@ class Executor:
             loop.after(ok=False)
         return None, seen_wrong
 
-    async def _allow_and_run(self, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
+    async def _allow_and_run(self, attempt: Attempt, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
         tool = self._tools.get(action.tool)
         if tool is None:
             names = ", ".join([*self._tools, "finish"])
             raise ModelError(f"There is no tool {action.tool!r}. Tools: {names}.", code="tool.unknown")
+        given, note = mend_output(action.arguments, attempt.scope, tool.spec.arguments.__struct_fields__)
+        action = msgspec.structs.replace(action, arguments=given)
         arguments = _convert(action.arguments, tool)
         loop.before(action.tool, action.arguments, tool.spec.effect, await self._runner.workspace_digest())
         decision = self._policy.decide(tool.spec, action.arguments)
@@ -241,14 +246,16 @@ class Executor:
             answer = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
             if answer != "yes":
                 raise ModelError("The person did not allow this.", code="policy.declined")
-        await self._runner.run(tool, action, arguments, dialogue.name)
+        await self._runner.run(tool, action, arguments, dialogue.name, note)
 
     async def _finish(self, attempt: Attempt, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
         sight = await self._look(attempt.scope)
         declared = action.arguments.get("files") or ()
         files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
         answer = str(action.arguments.get("answer") or "")
-        if sight.wrong and sight.text != seen_wrong:
+        if sight.wrong:
+            if sight.text == seen_wrong:
+                raise Looping("It was called done twice although something is wrong.", code="finish.wrong")
             raise ModelError(sight.text, code="finish.wrong")
         existing = tuple(name for name in files if self._runner.exists(name))
         if files and not existing and "finish" not in seen_wrong:
@@ -265,7 +272,13 @@ class Executor:
         if self._finish_when_checked and sight.complete and observation.ok:
             return AttemptResult(status="done", answer=observation.text, files=sight.files)
         message = self._dialect.observation(observation)
-        parts = [message.content, _changed(observation.changes), sight.text, self._steering(), self._timeline.line()]
+        parts = [
+            message.content,
+            sight.text,
+            attempt.reminder if sight.wrong else "",
+            self._steering(),
+            self._timeline.line(),
+        ]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
         loop.after(ok=observation.ok)
         return None
@@ -291,9 +304,3 @@ def _convert(arguments: dict[str, Any], tool: Tool) -> msgspec.Struct:
             f"The arguments of {tool.spec.name} are not right: {error}. Its arguments are: {fields}.",
             code="tool.arguments",
         ) from None
-
-
-def _changed(changes: ChangeSet) -> str:
-    if not changes.changes:
-        return ""
-    return "Files changed: " + ", ".join(f"{change.name} ({change.kind})" for change in changes.changes) + "."

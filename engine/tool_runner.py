@@ -48,7 +48,7 @@ class ToolRunner:
         except ModelError:
             return False
 
-    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str) -> None:
+    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str, note: str = "") -> None:
         """Run a tool and journal intent and result.
 
         Args:
@@ -56,6 +56,7 @@ class ToolRunner:
             action: as the model sent it.
             arguments: validated.
             dialogue: whose turn this is.
+            note: put before the result.
         """
         call_id = f"call_{self._log.state.seq + 1}"
         before = ""
@@ -73,7 +74,7 @@ class ToolRunner:
             before=before,
         )
         await self._log.record(intent)
-        await self._effect(call_id, tool, arguments)
+        await self._effect(call_id, tool, arguments, note)
 
     async def recover(self, intent: ToolIntended, tool: Tool) -> None:
         """Deal with a call that was cut off between intent and result.
@@ -92,7 +93,7 @@ class ToolRunner:
             await self._log.record(SnapshotRestored(name=intent.call_id, reason="the call was interrupted"))
         await self._effect(intent.call_id, tool, msgspec.convert(intent.arguments, tool.spec.arguments, strict=False))
 
-    async def _effect(self, call_id: str, tool: Tool, arguments: Any) -> None:
+    async def _effect(self, call_id: str, tool: Tool, arguments: Any, note: str = "") -> None:
         started = time.perf_counter()
         if tool.spec.effect == "read":
             result, changes = await self._guarded(tool, arguments), ChangeSet()
@@ -100,6 +101,8 @@ class ToolRunner:
             async with self._workspace.mutation() as mutation:
                 result = await self._guarded(tool, arguments)
             changes = mutation.changes
+        if note:
+            result = msgspec.structs.replace(result, text=f"{note}\n{result.text}")
         seconds = time.perf_counter() - started
         self.tool_s += seconds
         await self._return(call_id, tool.spec.name, result, changes, seconds)
