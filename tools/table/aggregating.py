@@ -50,11 +50,11 @@ def aggregate_job(params: dict[str, Any]) -> dict[str, Any]:
     """
     wanted = msgspec.convert(params, Aggregation)
     path, target = Path(wanted.path), Path(wanted.target)
-    grid = _load(path, wanted.sheet)
+    grid = load_grid(path, wanted.sheet)
     notes: list[str] = []
     if any(row.footer for row in grid.rows):
         notes.append("The last row of the source is a total row and was not counted.")
-    headers, table = _grouped(grid, wanted, notes)
+    headers, table = grouped(grid, wanted, notes)
     if wanted.sort:
         table = _sorted(headers, table, wanted.sort)
     total = _total(grid, wanted, headers, table, formulas=kind_of(target) == "xlsx")
@@ -67,7 +67,16 @@ def aggregate_job(params: dict[str, Any]) -> dict[str, Any]:
     return {"groups": len(table), "rows": len(grid.body()), "notes": notes, "preview": to_text(shown)}
 
 
-def _load(path: Path, sheet: str) -> Grid:
+def load_grid(path: Path, sheet: str) -> Grid:
+    """The table of a CSV, TSV or XLSX file.
+
+    Args:
+        path: the file.
+        sheet: of a workbook; empty for the first with data.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
     problem = first_problem(path)
     if problem is not None:
         raise ModelError(f"{path.name}: {problem.detail}", code=f"read.{problem.problem}")
@@ -81,7 +90,17 @@ def _load(path: Path, sheet: str) -> Grid:
         raise ModelError(f"{path.name}: {error.detail}", code=f"read.{error.problem}") from error
 
 
-def _grouped(grid: Grid, wanted: Aggregation, notes: list[str]) -> tuple[list[str], list[list[Any]]]:
+def grouped(grid: Grid, wanted: Aggregation, notes: list[str]) -> tuple[list[str], list[list[Any]]]:
+    """Headers, and one row for each group in the order in which the groups first occur.
+
+    Args:
+        grid: the source.
+        wanted: its groups, values and way of reducing; the rest is not looked at.
+        notes: receives sentences on what was left out.
+
+    Raises:
+        ModelError: a column is missing or holds no numbers.
+    """
     keys = [grid.column(name) for name in wanted.group_by]
     values = [grid.column(name) for name in wanted.values]
     if not values and wanted.how != "count":
@@ -144,6 +163,24 @@ def reduce(cells: Sequence[Any], how: str) -> int | float | None:
     else:
         result = min(numbers) if how == "min" else max(numbers)
     return int(result) if result == result.to_integral_value() else float(round(result, 10))
+
+
+def extremes(labels: Sequence[str], values: Sequence[Any]) -> str:
+    """A sentence on the largest and the smallest figure, with all labels that share it.
+
+    Args:
+        labels: one for each figure.
+        values: numbers; None for a group without one.
+    """
+    figures = [(label, value) for label, value in zip(labels, values, strict=True) if value is not None]
+    if not figures:
+        return ""
+    said = []
+    for word, value in (("Largest", max(v for _, v in figures)), ("Smallest", min(v for _, v in figures))):
+        names = [label for label, other in figures if other == value]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        said.append(f"{word}: {shown} with {show(value)}.")
+    return " ".join(said)
 
 
 def _sorted(headers: list[str], table: list[list[Any]], sort: str) -> list[list[Any]]:
