@@ -16,6 +16,7 @@ from engine.executor import Executor
 from engine.looking import BoundaryLook
 from engine.memory.budget import ContextBudget
 from engine.memory.observations import ObservationStore
+from engine.names import RequestNames
 from engine.policy import Policy
 from engine.protocol.events import Signal
 from engine.protocol.ports import ChatModel, Clock, Sandbox
@@ -123,6 +124,7 @@ def assemble(
         budget=budget,
         timeline=timeline,
         ask=RoleAsk(roles, budget),
+        names=RequestNames(request.text),
     )
     runner = ToolRunner(log, workspace, context, ObservationStore(folder.outputs, budget.observation_chars))
     executor = Executor(
