@@ -43,7 +43,8 @@ def aggregate_job(params: dict[str, Any]) -> dict[str, Any]:
         params: see `Aggregation`.
 
     Returns:
-        ``groups``, ``rows`` (source rows), ``notes`` and a ``preview`` of the result.
+        ``groups``, ``rows`` (source rows), ``extremes`` (a sentence, for one value column), ``notes`` and a
+        ``preview`` of the result.
 
     Raises:
         ModelError: the file is no table, a column is missing or holds no numbers.
@@ -57,14 +58,30 @@ def aggregate_job(params: dict[str, Any]) -> dict[str, Any]:
     headers, table = grouped(grid, wanted, notes)
     if wanted.sort:
         table = _sorted(headers, table, wanted.sort)
-    total = _total(grid, wanted, headers, table, formulas=kind_of(target) == "xlsx")
+    in_workbook = kind_of(target) == "xlsx"
+    if wanted.total_row == "formula" and not in_workbook:
+        notes.append("No total row was written: a CSV file holds no formulas.")
+        wanted = msgspec.structs.replace(wanted, total_row="none")
+    total = _total(grid, wanted, headers, table)
     rows: list[list[Any]] = [headers, *table, *([total] if total else [])]
-    if kind_of(target) == "xlsx":
+    if in_workbook:
         write_sheets([("Summary", [[_safe(value, total is row) for value in row] for row in rows])], target)
     else:
         target.write_bytes(to_text([[show(cell) for cell in row] for row in rows]).encode("utf-8"))
     shown = [[show(cell) for cell in row] for row in (rows if len(rows) <= 13 else rows[:11])]
-    return {"groups": len(table), "rows": len(grid.body()), "notes": notes, "preview": to_text(shown)}
+    return {
+        "groups": len(table),
+        "rows": len(grid.body()),
+        "extremes": _extremes(table, len(wanted.group_by)),
+        "notes": notes,
+        "preview": to_text(shown),
+    }
+
+
+def _extremes(table: list[list[Any]], keys: int) -> str:
+    if not table or len(table[0]) != keys + 1:
+        return ""
+    return extremes([" / ".join(show(cell) for cell in row[:keys]) for row in table], [row[keys] for row in table])
 
 
 def load_grid(path: Path, sheet: str) -> Grid:
@@ -193,9 +210,7 @@ def _sorted(headers: list[str], table: list[list[Any]], sort: str) -> list[list[
     return sorted(table, key=lambda row: sort_key(row[index]), reverse=descending)
 
 
-def _total(
-    grid: Grid, wanted: Aggregation, headers: list[str], table: list[list[Any]], *, formulas: bool
-) -> list[Any] | None:
+def _total(grid: Grid, wanted: Aggregation, headers: list[str], table: list[list[Any]]) -> list[Any] | None:
     if wanted.total_row == "none":
         return None
     row: list[Any] = ["Total", *([None] * (len(wanted.group_by) - 1))]
@@ -204,8 +219,6 @@ def _total(
         if not values:
             return [*row, len(grid.body())]
         return row + [reduce([line.values[value] for line in grid.body()], wanted.how) for value in values]
-    if not formulas:
-        raise ModelError("A CSV file holds no formulas: take total_row=value, or a .xlsx output.", code="table.csv")
     if wanted.how not in _TOTAL_FORMULAS:
         raise ModelError(
             f"The overall {wanted.how} does not follow from those of the groups: take total_row=value.",
