@@ -19,7 +19,7 @@ from engine.memory.observations import ObservationStore
 from engine.names import RequestNames
 from engine.policy import Policy
 from engine.protocol.events import Signal
-from engine.protocol.ports import ChatModel, Clock, Sandbox
+from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox
 from engine.protocol.sandbox import InterpreterEnv
 from engine.repair import Repair
 from engine.roles import RoleModels
@@ -175,6 +175,9 @@ def assemble(
 
     async def aclose() -> None:
         await background.wait()
+        for tool in tools.values():
+            if isinstance(tool, ClosingTool):
+                await tool.aclose()
         await documents.aclose()
         for model in models.values():
             await model.aclose()

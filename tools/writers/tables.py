@@ -35,18 +35,18 @@ def find_tables(content: str) -> list[TextTable]:
     if not lines[0].count(delimiter):
         delimiter = ","
     rows = [row for row in csv.reader(io.StringIO(content.strip(), newline=""), delimiter=delimiter) if row]
+    if _is_prose(rows):
+        raise ModelError(
+            "This is text, not a table: give a Markdown table or CSV, or put text into a .md or .docx file. "
+            "For figures worked out from a file use aggregate_table, to change a table use edit_table.",
+            code="write.no_table",
+        )
     wide = [number for number, row in enumerate(rows, start=1) if len(row) > len(rows[0])]
     if wide:
         raise ModelError(
             f"Row {wide[0]} has {len(rows[wide[0] - 1])} cells, but the header has {len(rows[0])}. "
             'Put cells that hold the delimiter into "quotes".',
             code="write.ragged",
-        )
-    if _is_prose(rows):
-        raise ModelError(
-            "This is text, not a table: give a Markdown table or CSV, or put text into a .md or .docx file. "
-            "For figures worked out from a file use aggregate_table, to change a table use edit_table.",
-            code="write.no_table",
         )
     return [TextTable("", rows)]
 
