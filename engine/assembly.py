@@ -17,9 +17,10 @@ from engine.gather import Gather
 from engine.looking import BoundaryLook
 from engine.memory.budget import ContextBudget
 from engine.memory.observations import ObservationStore
+from engine.names import RequestNames
 from engine.policy import Policy
 from engine.protocol.events import Signal
-from engine.protocol.ports import ChatModel, Clock, Sandbox
+from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox
 from engine.protocol.sandbox import InterpreterEnv
 from engine.repair import Repair
 from engine.roles import RoleModels
@@ -123,6 +124,7 @@ def assemble(
         budget=budget,
         timeline=timeline,
         ask=RoleAsk(roles, budget),
+        names=RequestNames(request.text),
     )
     runner = ToolRunner(log, workspace, context, ObservationStore(folder.outputs, budget.observation_chars))
     executor = Executor(
@@ -172,6 +174,9 @@ def assemble(
 
     async def aclose() -> None:
         await background.wait()
+        for tool in tools.values():
+            if isinstance(tool, ClosingTool):
+                await tool.aclose()
         await documents.aclose()
         for model in models.values():
             await model.aclose()

@@ -257,7 +257,7 @@ class Executor:
             if sight.text == seen_wrong:
                 raise Looping("It was called done twice although something is wrong.", code="finish.wrong")
             raise ModelError(sight.text, code="finish.wrong")
-        existing = tuple(name for name in files if self._runner.exists(name))
+        existing = tuple(found for name in files if (found := self._runner.found(name)))
         if files and not existing and "finish" not in seen_wrong:
             raise ModelError(
                 f"finish names {', '.join(files)}, but no such file is here. Make the file first.",

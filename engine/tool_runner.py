@@ -41,12 +41,14 @@ class ToolRunner:
         """Hash of the files as they are now."""
         return (await self._workspace.manifest()).digest
 
-    def exists(self, name: str) -> bool:
-        """Whether a file of that name is in the workspace root."""
+    def found(self, name: str) -> str:
+        """The name in the workspace of the file that a model named; empty where there is none."""
         try:
-            return self._workspace.resolve(name).is_file()
+            path = self._workspace.resolve(name)
         except ModelError:
-            return False
+            return ""
+        root = self._workspace.root
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
 
     async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str, note: str = "") -> None:
         """Run a tool and journal intent and result.
