@@ -39,17 +39,20 @@ class Deliverables:
 
         Where the ledger names the kinds of file that are asked for, others are intermediate and left out.
         """
-        originals = self._log.state.originals
-        manifest = await self._workspace.manifest()
-        changed = [
-            name
-            for name, digest in manifest.hashes().items()
-            if originals.get(name) != digest and "/" not in name and not name.startswith(".")
-        ]
-        kept = [name for name in changed if Path(name).suffix.lower() not in INTERMEDIATE]
+        kept = [name for name in await self.changed() if Path(name).suffix.lower() not in INTERMEDIATE]
         wanted = {kind for need in needs(self._log.state.ledger or Ledger()) for kind in need.kinds}
         asked = [name for name in kept if kind_of_name(name) in wanted]
         return tuple(asked or kept)
+
+    async def changed(self) -> tuple[str, ...]:
+        """Names of all files in the workspace root that are new or differ from the attachment of that name."""
+        originals = self._log.state.originals
+        manifest = await self._workspace.manifest()
+        return tuple(
+            name
+            for name, digest in manifest.hashes().items()
+            if originals.get(name) != digest and "/" not in name and not name.startswith(".")
+        )
 
     def paths(self, names: tuple[str, ...]) -> list[Path]:
         """Their absolute paths."""

@@ -16,6 +16,7 @@ from engine.dialogue import Dialogue
 from engine.loop_control import LoopControl, Looping
 from engine.memory.budget import ContextBudget
 from engine.mending import mend_output
+from engine.opening import with_role
 from engine.policy import Policy
 from engine.protocol.errors import ModelError
 from engine.protocol.events import ActionRefused, PhaseEntered
@@ -23,7 +24,7 @@ from engine.protocol.messages import Action, Message
 from engine.protocol.plan import Subtask
 from engine.protocol.ports import Dialect, Tool
 from engine.protocol.tools import Observation, ToolSpec
-from engine.roles import RoleModels
+from engine.roles import TIME_UP, RoleModels
 from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.tool_runner import ToolRunner
@@ -96,7 +97,7 @@ class Executor:
         timeline: the run's time.
         budget: limits that follow from the window.
         look: checks the files after a step; see `Sight`.
-        steering: what the person said since it was last called.
+        steering: what the person said that a dialogue does not hold yet.
         finish_when_checked: end an attempt as soon as code has checked every requirement.
     """
 
@@ -113,7 +114,7 @@ class Executor:
         timeline: Timeline,
         budget: ContextBudget,
         look: Look,
-        steering: Callable[[], str],
+        steering: Callable[[str], str],
         finish_when_checked: bool,
     ) -> None:
         self._log = log
@@ -137,38 +138,42 @@ class Executor:
         """
         dialogue = Dialogue(self._log, attempt.dialogue)
         loop = LoopControl()
-        seen_wrong = ""
+        told: set[str] = set()
         try:
-            await dialogue.open(attempt.opening)
+            await dialogue.open(self._opening(attempt))
             while True:
-                self._check_limits(attempt, dialogue)
-                result, seen_wrong = await self._turn(attempt, dialogue, loop, seen_wrong)
+                result = await self._turn(attempt, dialogue, loop, told)
                 if result is not None:
                     return result
-        except Looping as looping:
-            return await self._give_up(attempt, looping.text)
+        except ModelError as error:  # it loops, or its time or its window is used up
+            return await self._give_up(attempt, error.text)
+
+    def _opening(self, attempt: Attempt) -> tuple[Message, ...]:
+        said = self._steering(attempt.dialogue)
+        return with_role(attempt.opening, said) if said else attempt.opening
 
     async def _turn(
-        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
-    ) -> tuple[AttemptResult | None, str]:
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, told: set[str]
+    ) -> AttemptResult | None:
         cursor = self._log.cursors[dialogue.name]
         match cursor.at:
             case "ask":
+                self._check_limits(attempt, dialogue)
                 await self._ask(attempt, dialogue)
             case "replied":
                 kept = self._dialect.kept(cursor.reply, self._specs(attempt)) or "(empty)"
                 await dialogue.add("assistant", kept, cursor.reply.extra)
             case "act":
-                return await self._act(attempt, dialogue, loop, seen_wrong)
+                return await self._act(attempt, dialogue, loop, told)
             case "intended":
                 assert cursor.intent is not None
                 await self._runner.recover(cursor.intent, self._tools[cursor.intent.tool])
             case "returned":
                 assert cursor.observation is not None
-                return await self._report(attempt, dialogue, loop, cursor.observation), seen_wrong
+                return await self._report(attempt, dialogue, loop, cursor.observation)
             case "new":
                 raise AssertionError("The dialogue was not opened.")
-        return None, seen_wrong
+        return None
 
     def tools_text(self, names: tuple[str, ...]) -> str:
         """The dialect's description of some tools.
@@ -187,7 +192,7 @@ class Executor:
         if dialogue.turns >= attempt.max_steps:
             raise Looping(f"It was not done after {attempt.max_steps} steps.", code="loop.steps")
         if self._timeline.elapsed_s >= attempt.until_s:
-            raise Looping("The time for this part is used up.", code="loop.time")
+            raise Looping(TIME_UP, code="loop.time")
 
     async def _ask(self, attempt: Attempt, dialogue: Dialogue) -> None:
         await self._enter_phase()
@@ -201,6 +206,7 @@ class Executor:
             stop=self._dialect.stop(),
             retry=attempt.retry,
             prompt_tokens=tokens,
+            until_s=attempt.until_s,
         )
 
     async def _enter_phase(self) -> None:
@@ -210,24 +216,23 @@ class Executor:
             await self._log.record(PhaseEntered(phase=phase, elapsed_s=elapsed_s, budget_s=budget_s))
 
     async def _act(
-        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, seen_wrong: str
-    ) -> tuple[AttemptResult | None, str]:
+        self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, told: set[str]
+    ) -> AttemptResult | None:
         reply = self._log.cursors[dialogue.name].reply
         specs = self._specs(attempt)
         try:
             kept = msgspec.structs.replace(reply, text=self._dialect.kept(reply, specs))
             action = self._dialect.decode(kept, specs)
             if action.tool == "finish":
-                return await self._finish(attempt, action, seen_wrong)
+                return await self._finish(attempt, action, told)
             await self._allow_and_run(attempt, action, dialogue, loop)
         except Looping:
             raise
         except ModelError as error:
             await self._refuse(dialogue, error)
-            if error.code.startswith("finish."):
-                return None, error.text
-            loop.after(ok=False)
-        return None, seen_wrong
+            if not error.code.startswith("finish."):
+                loop.after(ok=False)
+        return None
 
     async def _allow_and_run(self, attempt: Attempt, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
         tool = self._tools.get(action.tool)
@@ -243,27 +248,30 @@ class Executor:
             raise ModelError(decision.reason, code="policy.refused")
         if decision.kind == "ask":
             identity = f"approve:{dialogue.name}:{dialogue.turns}"
-            answer = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
-            if answer != "yes":
+            answered = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
+            if answered.answer != "yes":
                 raise ModelError("The person did not allow this.", code="policy.declined")
         await self._runner.run(tool, action, arguments, dialogue.name, note)
 
-    async def _finish(self, attempt: Attempt, action: Action, seen_wrong: str) -> tuple[AttemptResult | None, str]:
+    async def _finish(self, attempt: Attempt, action: Action, told: set[str]) -> AttemptResult:
+        """Accept the end, or say what is wrong; a model that insists is not getting anywhere in this attempt."""
         sight = await self._look(attempt.scope)
         declared = action.arguments.get("files") or ()
         files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
         answer = str(action.arguments.get("answer") or "")
         if sight.wrong:
-            if sight.text == seen_wrong:
+            if sight.text in told:
                 raise Looping("It was called done twice although something is wrong.", code="finish.wrong")
+            told.add(sight.text)
             raise ModelError(sight.text, code="finish.wrong")
         existing = tuple(found for name in files if (found := self._runner.found(name)))
-        if files and not existing and "finish" not in seen_wrong:
+        if files and not existing and "no_file" not in told:
+            told.add("no_file")
             raise ModelError(
                 f"finish names {', '.join(files)}, but no such file is here. Make the file first.",
                 code="finish.no_file",
             )
-        return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files)))), ""
+        return AttemptResult(status="done", answer=answer, files=tuple(dict.fromkeys((*existing, *sight.files))))
 
     async def _report(
         self, attempt: Attempt, dialogue: Dialogue, loop: LoopControl, observation: Observation
@@ -276,16 +284,16 @@ class Executor:
             message.content,
             sight.text,
             attempt.reminder if sight.wrong else "",
-            self._steering(),
+            self._steering(dialogue.name),
             self._timeline.line(),
         ]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
-        loop.after(ok=observation.ok)
+        loop.after(observation.ok, await self._runner.workspace_digest())
         return None
 
     async def _refuse(self, dialogue: Dialogue, error: ModelError) -> None:
         await self._log.record(ActionRefused(dialogue=dialogue.name, code=error.code, text=error.text))
-        steering = self._steering()
+        steering = self._steering(dialogue.name)
         await dialogue.add("user", "\n".join(part for part in (error.text, steering, self._timeline.line()) if part))
 
     async def _give_up(self, attempt: Attempt, problem: str) -> AttemptResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.opening import with_role
+from engine.protocol.errors import ModelError
 from engine.protocol.messages import Message
 from engine.protocol.plan import Subtask
 from engine.roles import RoleModels
@@ -41,13 +42,16 @@ class Gather:
         """
         facts = []
         for number, item in enumerate(_items(subtask)[:MOST_ITEMS], 1):
-            reply = await self._roles.once(
-                "extract",
-                f"extract.{subtask.id}.{number}",
-                with_role(shared, render("roles/extract", item=item)),
-                max_tokens=ANSWER_TOKENS,
-                stop=("\n",),
-            )
+            try:
+                reply = await self._roles.once(
+                    "extract",
+                    f"extract.{subtask.id}.{number}",
+                    with_role(shared, render("roles/extract", item=item)),
+                    max_tokens=ANSWER_TOKENS,
+                    stop=("\n",),
+                )
+            except ModelError:  # no room or no time for questions: the text is written without what they would find
+                break
             answer = reply.text.strip()
             if answer and NOT_STATED not in answer.lower():
                 facts.append(f"{item}: {answer}")

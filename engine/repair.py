@@ -64,10 +64,15 @@ class Repair:
         Returns:
             The verdict of the files as they are now.
         """
-        for number in range(len(self._log.state.repairs) + 1, REPAIRS + 1):
+        first = len(self._log.state.repairs) + 1
+        # On resume: what held before the repair that was cut off, or after the last one that ended.
+        known = [one.verdict for one in self._log.state.verifications if one.attempt < first]
+        verdict = known[-1] if known else verdict
+        for number in range(first, REPAIRS + 1):
             if verdict.completed or self._timeline.elapsed_s >= self._timeline.repair_until_s:
                 break
-            await self._log.record(StageEntered(stage="repair", attempt=number))
+            if (self._log.state.stage, self._log.state.stage_attempt) != ("repair", number):
+                await self._log.record(StageEntered(stage="repair", attempt=number))
             verdict = await self._once(number, verdict, shared, verify)
         return verdict
 
