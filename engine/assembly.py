@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import msgspec
 
@@ -19,9 +19,10 @@ from engine.gather import Gather
 from engine.looking import BoundaryLook
 from engine.memory.budget import ContextBudget
 from engine.memory.observations import ObservationStore
+from engine.names import RequestNames
 from engine.policy import Policy
 from engine.protocol.events import Signal
-from engine.protocol.ports import ChatModel, Clock, Sandbox, Tool
+from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox, Tool
 from engine.protocol.sandbox import InterpreterEnv
 from engine.repair import Repair
 from engine.roles import RoleModels
@@ -130,6 +131,7 @@ def assemble(
         budget=budget,
         timeline=timeline,
         ask=RoleAsk(roles, budget),
+        names=RequestNames(request.text),
     )
     runner = ToolRunner(log, workspace, context, ObservationStore(folder.outputs, budget.observation_chars))
     executor = Executor(
@@ -179,7 +181,7 @@ def assemble(
 
     async def aclose() -> None:
         for tool in tools.values():
-            if isinstance(tool, _Closable):
+            if isinstance(tool, ClosingTool):
                 await tool.aclose()
         await documents.aclose()
 
@@ -202,13 +204,6 @@ def _tools(names: Sequence[str], questions: Questions) -> Iterator[Tool]:
             yield AskUser(questions)
         else:
             yield from load_tools([name])
-
-
-@runtime_checkable
-class _Closable(Protocol):
-    """A tool that keeps something running between its calls."""
-
-    async def aclose(self) -> None: ...
 
 
 class _Background:

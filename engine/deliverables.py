@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from engine.protocol.ledger import Ledger
+from engine.protocol.ledger import Check, Ledger
 from engine.runlog import RunLog
 from engine.workspace import Workspace
 
@@ -67,8 +68,17 @@ class Need(msgspec.Struct, frozen=True):
 
 def needs(ledger: Ledger) -> list[Need]:
     """The files that the ``deliverables`` checks of a ledger ask for; none where no check says."""
-    checks = [check for item in ledger.items for check in item.checks if check.name == DELIVERABLES]
-    found = [msgspec.convert(need, Need) for check in checks for need in check.params.get("needs", ())]
+    return needs_of([check for item in ledger.items for check in item.checks if check.name == DELIVERABLES])
+
+
+def needs_of(checks: Sequence[Check]) -> list[Need]:
+    """The files that some ``deliverables`` checks ask for, each once."""
+    found = [
+        msgspec.convert(need, Need)
+        for check in checks
+        for need in check.params.get("needs", ())
+        if check.name == DELIVERABLES
+    ]
     return [need for index, need in enumerate(found) if need not in found[:index]]
 
 

@@ -15,6 +15,7 @@ from engine.asking import Questions
 from engine.dialogue import Dialogue
 from engine.loop_control import LoopControl, Looping
 from engine.memory.budget import ContextBudget
+from engine.mending import mend_output
 from engine.opening import with_role
 from engine.policy import Policy
 from engine.protocol.errors import ModelError
@@ -59,6 +60,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         until_s: it must stop when this many active seconds of the run have passed.
         tools: names of the tools it has; empty for all.
         scope: the subtask whose checks settle it; None where the whole ledger does.
+        reminder: how this kind of work is done, said again where a look finds something wrong.
     """
 
     dialogue: str
@@ -69,6 +71,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     until_s: float = float("inf")
     tools: tuple[str, ...] = ()
     scope: Subtask | None = None
+    reminder: str = ""
 
 
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,7 +225,7 @@ class Executor:
             action = self._dialect.decode(kept, specs)
             if action.tool == "finish":
                 return await self._finish(attempt, action, told)
-            await self._allow_and_run(action, dialogue, loop)
+            await self._allow_and_run(attempt, action, dialogue, loop)
         except Looping:
             raise
         except ModelError as error:
@@ -231,11 +234,13 @@ class Executor:
                 loop.after(ok=False)
         return None
 
-    async def _allow_and_run(self, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
+    async def _allow_and_run(self, attempt: Attempt, action: Action, dialogue: Dialogue, loop: LoopControl) -> None:
         tool = self._tools.get(action.tool)
         if tool is None:
             names = ", ".join([*self._tools, "finish"])
             raise ModelError(f"There is no tool {action.tool!r}. Tools: {names}.", code="tool.unknown")
+        given, note = mend_output(action.arguments, attempt.scope, tool.spec.arguments.__struct_fields__)
+        action = msgspec.structs.replace(action, arguments=given)
         arguments = _convert(action.arguments, tool)
         loop.before(action.tool, action.arguments, tool.spec.effect, await self._runner.workspace_digest())
         decision = self._policy.decide(tool.spec, action.arguments)
@@ -246,18 +251,20 @@ class Executor:
             answered = await self._questions.ask(identity, decision.question, ("yes", "no"), approval=True)
             if answered.answer != "yes":
                 raise ModelError("The person did not allow this.", code="policy.declined")
-        await self._runner.run(tool, action, arguments, dialogue.name)
+        await self._runner.run(tool, action, arguments, dialogue.name, note)
 
     async def _finish(self, attempt: Attempt, action: Action, told: set[str]) -> AttemptResult:
-        """Accept the end, or say once (a model that insists is let through; the verifier judges) what is wrong."""
+        """Accept the end, or say what is wrong; a model that insists is not getting anywhere in this attempt."""
         sight = await self._look(attempt.scope)
         declared = action.arguments.get("files") or ()
         files = tuple(str(name) for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
         answer = str(action.arguments.get("answer") or "")
-        if sight.wrong and sight.text not in told:
+        if sight.wrong:
+            if sight.text in told:
+                raise Looping("It was called done twice although something is wrong.", code="finish.wrong")
             told.add(sight.text)
             raise ModelError(sight.text, code="finish.wrong")
-        existing = tuple(name for name in files if self._runner.exists(name))
+        existing = tuple(found for name in files if (found := self._runner.found(name)))
         if files and not existing and "no_file" not in told:
             told.add("no_file")
             raise ModelError(
@@ -273,8 +280,13 @@ class Executor:
         if self._finish_when_checked and sight.complete and observation.ok:
             return AttemptResult(status="done", answer=observation.text, files=sight.files)
         message = self._dialect.observation(observation)
-        said = self._steering(dialogue.name)
-        parts = [message.content, sight.text, said, self._timeline.line()]
+        parts = [
+            message.content,
+            sight.text,
+            attempt.reminder if sight.wrong else "",
+            self._steering(dialogue.name),
+            self._timeline.line(),
+        ]
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
         loop.after(observation.ok, await self._runner.workspace_digest())
         return None

@@ -8,9 +8,9 @@ from engine.deliverables import Deliverables
 from engine.executor import Sight
 from engine.protocol.ledger import Ledger, Requirement
 from engine.protocol.plan import Subtask
-from engine.protocol.verdicts import Verdict
+from engine.protocol.verdicts import Defect, Verdict
 from engine.runlog import RunLog
-from engine.verifier import Verifier
+from engine.verifier import Verifier, fix_for
 
 MOST_LINES = 4
 """A small model mends a few things at a time; the rest is said after the next step."""
@@ -57,7 +57,14 @@ class BoundaryLook:
 
 
 def _words(verdict: Verdict) -> str:
-    lines = [*verdict.missing_items, *verdict.suggestions]
+    """What is wrong and how to mend it, fault by fault; what is right is not repeated."""
+    lines = [_line(defect) for defect in verdict.defects if defect.fatal]
+    lines = lines or list(verdict.missing_items)
     if not lines:
         return ""
-    return "Not right yet:\n" + "\n".join(f"- {line}" for line in dict.fromkeys(lines[:MOST_LINES]))
+    return "Not right yet:\n" + "\n".join(f"- {line}" for line in list(dict.fromkeys(lines))[:MOST_LINES])
+
+
+def _line(defect: Defect) -> str:
+    says, fix = defect.evidence.says, fix_for(defect)
+    return f"{says} {fix}" if says and says not in fix else fix

@@ -11,11 +11,15 @@ from pathlib import Path, PurePosixPath
 
 from engine.manifest import IGNORED_FOLDERS
 from engine.protocol.errors import ModelError
+from engine.system.loose import loose_find, spelled_in
 from engine.system.paths import name_fault
 
 MAX_NAME_BYTES = 255
 """What file systems take."""
 _LONGEST_PATH_BYTES = 2000
+
+_USUAL_FOLDERS = re.compile(r"(?:sandbox:)?/?(?:workspace|mnt/data)/")
+"""Where models believe files to lie; the workspace is what they mean."""
 
 _RESERVED = frozenset(("outputs", "originals", *IGNORED_FOLDERS))
 
@@ -47,7 +51,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 def relative_name(name: str, root: Path) -> str:
     """A name as a model writes it, relative to the workspace with ``/`` between folders.
 
-    Blanks and quotes around it, ``./`` before it and the workspace's own path are taken off.
+    Blanks and quotes around it, ``./`` or ``/workspace/`` before it and the workspace's own path are taken off.
 
     Args:
         name: what the model wrote.
@@ -64,6 +68,9 @@ def relative_name(name: str, root: Path) -> str:
         raise ModelError("Give the name of a file; this one is empty or not a name.", code="file.name")
     if text.startswith(str(root) + os.sep):
         text = text[len(str(root)) + 1 :]
+    usual = _USUAL_FOLDERS.match(text)
+    if usual and not (root / usual[0].strip("/")).is_dir():
+        text = text[usual.end() :]
     parts = _parts(text, root)
     if text.startswith(("/", "~")) or Path(text).is_absolute() or re.match(r"[A-Za-z]:[\\/]", text) or ".." in parts:
         raise ModelError(
@@ -72,6 +79,35 @@ def relative_name(name: str, root: Path) -> str:
     if not parts:
         raise ModelError(f"{name!r} is a folder. Name a file in it.", code="file.name")
     return "/".join(parts)
+
+
+def nearest(name: str, existing: Collection[str]) -> str | None:
+    """The one file that a name means which no file has exactly; None where there is none or more than one.
+
+    Args:
+        name: the cleaned name.
+        existing: names of all files; those in folders with ``/``.
+    """
+    found = loose_find(name, existing)
+    if found is None and "/" in name:
+        # a folder that does not exist before the name of a file that does
+        found = loose_find(PurePosixPath(name).name, [other for other in existing if "/" not in other])
+    return found
+
+
+class RequestNames:
+    """File names as the person wrote them; small models write underscores for blanks.
+
+    Args:
+        text: the request.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def spelling(self, name: str) -> str:
+        """`name` as it stands in the request; as it is where it does not stand there, or not in one way only."""
+        return spelled_in(name, self._text) or name
 
 
 def check_target(name: str, existing: Collection[str], wanted: str) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from engine.deliverables import Deliverables
 from engine.executor import Attempt, Executor
+from engine.language import language_of
 from engine.opening import with_role
 from engine.protocol.events import RepairEnded, SnapshotRestored, SnapshotTaken, StageEntered, Verified
 from engine.protocol.messages import Message
 from engine.protocol.verdicts import Verdict
+from engine.routes import how_to
 from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.verifier import badness
@@ -89,6 +91,7 @@ class Repair:
                     retry=number - 1,
                     until_s=self._timeline.repair_until_s,
                     tools=tools,
+                    reminder=self._how(tools),
                 )
             )
         after = await verify(number)
@@ -107,7 +110,14 @@ class Repair:
             return ()
         return tuple(dict.fromkeys(tool for subtask in plan.subtasks for tool in subtask.tools))
 
+    def _how(self, tools: tuple[str, ...]) -> str:
+        request, plan = self._log.state.request, self._log.state.plan
+        language = language_of(request.text) if request is not None else ""
+        steps = plan.subtasks if plan is not None and tools else ()
+        return "\n".join(how_to(step, language) for step in steps) or how_to(None, language)
+
     async def _text(self, verdict: Verdict, tools: tuple[str, ...]) -> str:
+        how = self._how(tools)
         files = ", ".join(await self._deliverables.candidates()) or "none"
         earlier = [
             f"- repair {one.attempt}: {'kept' if one.kept else 'undone'}, {one.reason}"
@@ -118,6 +128,7 @@ class Repair:
             files=files,
             faults="\n".join(f"- {item}" for item in verdict.missing_items) or f"- {verdict.reason}",
             fixes="\n".join(f"- {fix}" for fix in verdict.suggestions) or "- Do what the requirement says.",
+            how=how,
             tools=self._executor.tools_text(tools),
             tried="Tried before:\n" + "\n".join(earlier) if earlier else "",
         )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.deliverables import DELIVERABLES, Need, needs
+from engine.deliverables import DELIVERABLES, Need, needs, needs_of
 from engine.protocol.ledger import Check, Ledger
 from engine.protocol.plan import Plan, Subtask
 from prompts.loader import render
@@ -102,7 +102,16 @@ def how_to(subtask: Subtask | None, language: str) -> str:
     """
     tools = subtask.tools if subtask is not None else ()
     route = next((route for route in ROUTES if tools == route.tools), None)
-    return render(f"routes/{route.name}", language=language) if route is not None else render("routes/any")
+    if subtask is None or route is None:
+        return render("routes/any")
+    lines = [render(f"routes/{route.name}", language=language)]
+    names = {check.name for check in subtask.checks}
+    if route.name == "aggregate":
+        lines.append(render("routes/aggregate_total" if "total_row_formulas" in names else "routes/aggregate_plain"))
+    made = ", ".join(need.name for need in needs_of(subtask.checks) if need.name)
+    if made:
+        lines.append(render("routes/named", files=made))
+    return "\n".join(lines)
 
 
 def tools_for(checks: Sequence[Check]) -> tuple[str, ...]:

@@ -77,12 +77,13 @@ class SubtaskRunner:
         earlier = [self._log.state.checkpoints[identity] for identity in self._earlier(subtask)]
         # The last attempt may use everything: the one tool that should have fitted did not.
         tools = subtask.tools if number < ATTEMPTS else ()
+        how = how_to(subtask if tools else None, self._language())
         text = execute_text(
             subtask,
             earlier,
             facts=facts,
             problem=problem,
-            how=how_to(subtask if tools else None, self._language()),
+            how=how,
             tools=self._executor.tools_text(tools),
             alone=alone,
         )
@@ -95,6 +96,7 @@ class SubtaskRunner:
             until_s=self._timeline.execute_until_s,
             tools=tools,
             scope=subtask if subtask.checks else None,
+            reminder=how,
         )
 
     def _earlier(self, subtask: Subtask) -> list[str]:

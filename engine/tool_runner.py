@@ -43,14 +43,16 @@ class ToolRunner:
         """Hash of the files as they are now."""
         return (await self._workspace.manifest()).digest
 
-    def exists(self, name: str) -> bool:
-        """Whether a file of that name is in the workspace root."""
+    def found(self, name: str) -> str:
+        """The name in the workspace of the file that a model named; empty where there is none."""
         try:
-            return self._workspace.resolve(name).is_file()
+            path = self._workspace.resolve(name)
         except ModelError:
-            return False
+            return ""
+        root = self._workspace.root
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
 
-    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str) -> None:
+    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str, note: str = "") -> None:
         """Run a tool and journal intent and result.
 
         Args:
@@ -58,6 +60,7 @@ class ToolRunner:
             action: as the model sent it.
             arguments: validated.
             dialogue: whose turn this is.
+            note: put before the result.
         """
         call_id = f"call_{self._log.state.seq + 1}"
         before = ""
@@ -75,7 +78,7 @@ class ToolRunner:
             before=before,
         )
         await self._log.record(intent)
-        await self._effect(call_id, tool, arguments)
+        await self._effect(call_id, tool, arguments, note)
 
     async def recover(self, intent: ToolIntended, tool: Tool) -> None:
         """Deal with a call that was cut off between intent and result.
@@ -94,7 +97,7 @@ class ToolRunner:
             await self._log.record(SnapshotRestored(name=intent.call_id, reason="the call was interrupted"))
         await self._effect(intent.call_id, tool, msgspec.convert(intent.arguments, tool.spec.arguments, strict=False))
 
-    async def _effect(self, call_id: str, tool: Tool, arguments: Any) -> None:
+    async def _effect(self, call_id: str, tool: Tool, arguments: Any, note: str = "") -> None:
         started = time.perf_counter()
         if tool.spec.effect not in CHANGES:
             result, changes = await self._guarded(tool, arguments), ChangeSet()
@@ -102,6 +105,8 @@ class ToolRunner:
             async with self._workspace.mutation() as mutation:
                 result = await self._guarded(tool, arguments)
             changes = mutation.changes
+        if note:
+            result = msgspec.structs.replace(result, text=f"{note}\n{result.text}")
         seconds = time.perf_counter() - started
         self.tool_s += seconds
         await self._return(call_id, tool.spec.name, result, changes, seconds)

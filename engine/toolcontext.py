@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.memory.budget import ContextBudget
+from engine.names import RequestNames, relative_name
 from engine.protocol.messages import Message
 from engine.protocol.ports import Ask, Documents, Sandbox
 from engine.protocol.sandbox import InterpreterEnv
@@ -30,6 +31,7 @@ class RunToolContext:
         budget: limits that follow from the window.
         timeline: the run's time.
         ask: how a tool asks a model.
+        names: how the person spells files.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class RunToolContext:
         budget: ContextBudget,
         timeline: Timeline,
         ask: Ask,
+        names: RequestNames,
     ) -> None:
         self._workspace = workspace
+        self._names = names
         self._budget = budget
         self._timeline = timeline
         self.outputs = outputs
@@ -69,7 +73,8 @@ class RunToolContext:
         return self._workspace.resolve(name)
 
     def target(self, name: str) -> Path:
-        return self._workspace.target(name)
+        plain = relative_name(name, self.workspace)
+        return self._workspace.target(plain if (self.workspace / plain).exists() else self._names.spelling(plain))
 
 
 class RoleAsk:

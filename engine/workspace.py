@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.blobs import Blobs
 from engine.manifest import IGNORED_FOLDERS, Entry, Manifest, difference, scan
-from engine.names import check_target, folded, free_name, missing, relative_name
+from engine.names import check_target, free_name, missing, nearest, relative_name
 from engine.protocol.errors import ModelError, UserError
 from engine.protocol.tools import ChangeSet
 from engine.runfolder import RunFolder
@@ -155,7 +155,8 @@ class Workspace:
     def resolve(self, name: str) -> Path:
         """A file that a model named, as an absolute path inside the workspace or ``outputs/``.
 
-        A name that differs from exactly one file in upper and lower case only means that file, on every system.
+        A name that differs from exactly one file in case, blanks, underscores, hyphens or quotes only means that file,
+        on every system; so does the name of a file with a folder before it that is not there.
 
         Raises:
             ModelError: outside, a link, a folder, or not there (the nearest names are offered).
@@ -169,9 +170,9 @@ class Workspace:
         if found is not None:
             return found
         existing = self._names()
-        twins = [other for other in existing if folded(other) == folded(relative)]
-        if len(twins) == 1:
-            return self.root / twins[0]
+        meant = nearest(relative, existing)
+        if meant is not None:
+            return self.outputs / meant.removeprefix("outputs/") if meant.startswith("outputs/") else self.root / meant
         raise missing(relative, existing)
 
     def target(self, name: str) -> Path:

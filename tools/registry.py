@@ -14,6 +14,7 @@ TOOLS = {
     "edit_file": "tools.files.edit_file:EditFile",
     "edit_table": "tools.table.edit_table:EditTable",
     "aggregate_table": "tools.table.aggregate_table:AggregateTable",
+    "draw_chart": "tools.charts.draw_chart:DrawChart",
     "python_interpreter": "tools.compute.python_interpreter:PythonInterpreter",
     "execute_command": "tools.compute.execute_command:ExecuteCommand",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from engine.protocol.documents import CheckFiles, FileProfile, Inspection, Reading, ReadOptions
 from engine.protocol.events import Envelope, Event, RunEnded, Signal
@@ -235,6 +235,15 @@ class Tool(Protocol):
         Raises:
             ModelError: the arguments make no sense; the model is told.
         """
+        ...
+
+
+@runtime_checkable
+class ClosingTool(Protocol):
+    """What a tool offers besides if it keeps something beyond a call (a command in the background); most do not."""
+
+    async def aclose(self) -> None:
+        """Let go of it: the run is over or paused. The tool is not used afterwards."""
         ...
 
 

@@ -4,13 +4,16 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine.names import RequestNames
 from engine.protocol.errors import ModelError, UserError
 from engine.protocol.tools import ChangeSet
 from engine.runfolder import RunFolder
 from engine.system.clock import ManualClock
+from engine.toolcontext import RunToolContext
 from engine.workspace import Workspace
 
 NAMES = ["data.csv", "two words.csv", "it's.txt", "说明 文件.md", "😀.txt", "ü" * 100 + ".txt", ".hidden", "no ending"]
@@ -259,13 +262,39 @@ async def test_names_no_file_has_are_the_models_to_mend(workspace: Workspace, na
         assert caught.value.text.encode()
 
 
+async def test_names_that_models_change(workspace: Workspace, folder: RunFolder) -> None:
+    tickets = made(workspace.root, "Festival tickets (May).csv")
+    made(workspace.root, "a b.csv")
+    made(workspace.root, "a-b.csv")
+    output = made(folder.outputs, "0001 long.txt")
+    for name in (
+        "festival_tickets_(may).csv",
+        "FestivalTickets(May).csv",
+        "/workspace/Festival tickets (May).csv",
+        "/mnt/data/festival-tickets (may).csv",
+        "data/Festival tickets (May).csv",
+        "workspace/“Festival tickets (May)”.csv",
+    ):
+        assert workspace.resolve(name) == tickets, name
+    assert workspace.resolve("outputs/0001_long.txt") == output
+    assert workspace.target("/workspace/new file.csv") == workspace.root / "new file.csv"
+    for name in ("a_b.csv", "ab.csv", "/workspace/../x.csv", "/etc/Festival tickets (May).csv", "/workspace"):
+        with pytest.raises(ModelError):
+            workspace.resolve(name)
+
+
+async def test_a_folder_called_workspace_is_a_folder(workspace: Workspace) -> None:
+    inner = made(workspace.root / "workspace", "x.txt")
+    assert workspace.resolve("workspace/x.txt") == inner
+
+
 async def test_a_missing_file_brings_the_nearest_names(workspace: Workspace) -> None:
     with pytest.raises(ModelError, match="empty"):
         workspace.resolve("a.csv")
     for name in ("sales_2026.csv", "notes.md", "sub/costs.xlsx"):
         made((workspace.root / name).parent, Path(name).name)
     with pytest.raises(ModelError, match=r"sales_2026\.csv") as caught:
-        workspace.resolve("sales2026.csv")
+        workspace.resolve("sales2025.csv")
     assert caught.value.code == "file.missing"
     with pytest.raises(ModelError, match=r"sub/costs\.xlsx"):
         workspace.resolve("costs.xlsx")
@@ -292,3 +321,22 @@ async def test_target_takes_plain_names_and_guards_case(workspace: Workspace) ->
     assert caught.value.code == "file.case"
     with pytest.raises(ModelError):
         workspace.target("folder")
+
+
+async def test_a_new_file_gets_the_name_of_the_request(workspace: Workspace, folder: RunFolder) -> None:
+    unused: Any = None
+    context = RunToolContext(
+        workspace=workspace,
+        outputs=folder.outputs,
+        documents=unused,
+        sandbox=unused,
+        interpreter=unused,
+        budget=unused,
+        timeline=unused,
+        ask=unused,
+        names=RequestNames("Write largest value.md and my list.csv from list.csv"),
+    )
+    assert context.target("/workspace/largest_value.md") == workspace.root / "largest value.md"
+    assert context.target("other_name.md") == workspace.root / "other_name.md"
+    made(workspace.root, "my_list.csv")
+    assert context.target("my_list.csv") == workspace.root / "my_list.csv"

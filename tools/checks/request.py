@@ -7,11 +7,13 @@ that no check tests is never settled. So a wording that is not understood leads 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from engine.protocol.documents import Column, FileProfile, RequestView, Table
-from tools.checks.words import FILE_NAME, QUOTED, Mention, mentions
+from tools.checks.naming import blanked, file_spots, same_name
+from tools.checks.words import QUOTED, Mention, key, mentions
 
 _N = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|single|ein|eine|einen|zwei|drei|half an?)"  # noqa: E501
 NUMBER_WORDS = {
@@ -40,6 +42,7 @@ TOTAL_ROW = re.compile(
     r"|\boverall totals?\b|\b(?:summen|gesamt|ergebnis)zeile\b|合计行|总计行|汇总行",
     re.IGNORECASE,
 )
+TOTAL_WORDS = re.compile(r"(?:grand |overall )?(?:totals?|sums?|all|gesamt\w*|summe)|合计|总计", re.IGNORECASE)
 _FORMULAS = (
     r"\bformulas?\b|\bformulae\b|=\s?sum\b|\bsum\(|\blive (?:sum|total|formula)|\bexcel sum\b|\bsum functions?\b|\bformeln?\b|公式"  # noqa: E501
     r"|\bnot (?:a )?(?:hard-?coded|typed|pasted|fixed|static)|\brecalculat|\bupdates? (?:itself|automatically|by itself)"  # noqa: E501
@@ -131,9 +134,9 @@ class Request(msgspec.Struct, kw_only=True):
     @property
     def outputs(self) -> list[str]:
         """File names in the request that are not attachments."""
-        given = {profile.name.lower() for profile in self.view.files}
+        given = [profile.name for profile in self.view.files]
         names = [name for part in self.parts for name in part.names]
-        return list(dict.fromkeys(name for name in names if name.lower() not in given))
+        return list(dict.fromkeys(name for name in names if not any(same_name(name, other) for other in given)))
 
     def mentions(self, part: Part, source: Source) -> list[Mention]:
         """Columns of a table that a clause talks about; places refer to `Part.bare`."""
@@ -142,7 +145,7 @@ class Request(msgspec.Struct, kw_only=True):
 
 def understand(view: RequestView) -> Request:
     """Read a request: demands of each asking clause, and the tables at hand."""
-    parts = [_part(clause.index, clause.text) for clause in view.clauses if clause.asks or clause.negative]
+    parts = [_part(clause.index, clause.text, view.files) for clause in view.clauses if clause.asks or clause.negative]
     sources = [
         Source(file=profile, table=table)
         for profile in view.files
@@ -156,15 +159,17 @@ def understand(view: RequestView) -> Request:
     return request
 
 
-def _part(index: int, text: str) -> Part:
-    bare = FILE_NAME.sub(lambda match: " " * len(match.group()), text)
-    words = LENGTH.sub(lambda match: " " * len(match.group()), bare)
+def _part(index: int, text: str, files: Sequence[FileProfile]) -> Part:
+    spots = file_spots(text, [profile.name for profile in files])
+    bare = _without_sheets(blanked(text, spots), files)
+    said = QUOTED.sub(lambda match: " " * len(match.group()), bare)
+    words = LENGTH.sub(lambda match: " " * len(match.group()), said)
     demands = {name for name, rule in _RULES if re.search(rule, words, re.IGNORECASE)}
-    rest = bare
-    if TOTAL_ROW.search(bare):
+    rest = said
+    if TOTAL_ROW.search(said):
         demands.add("total_row")
-        rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), bare)
-    if re.search(_FORMULAS, bare, re.IGNORECASE):
+        rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), said)
+    if re.search(_FORMULAS, said, re.IGNORECASE):
         demands.add("formulas")
         rest = re.sub(_FORMULAS, lambda match: " " * len(match.group()), rest, flags=re.IGNORECASE)
     sort = _SORT.search(rest)
@@ -189,8 +194,21 @@ def _part(index: int, text: str) -> Part:
         ops=ops,
         sort=sort.group() if sort else "",
         rounding=_digits(rounding) if rounding else None,
-        names=tuple(match.group(1).strip("'\"") for match in FILE_NAME.finditer(text)),
+        names=tuple(spot.name for spot in spots),
     )
+
+
+def _without_sheets(text: str, files: Sequence[FileProfile]) -> str:
+    """A clause with the names of worksheets blanked, so that a sheet called ``Notes`` asks for no note."""
+    columns = {column.name for profile in files for table in profile.tables for column in table.columns}
+    for name in {table.name for profile in files for table in profile.tables if table.name}:
+        place = re.escape(name)
+        rules = [rf"(?<=\bsheet )[\"'“‘]?{place}(?!\w)[\"'”’]?", rf"[\"'“‘]{place}[\"'”’]?(?= (?:work)?sheet\b| tab\b)"]
+        if name not in columns:
+            rules.append(rf"\"{place}\"|“{place}”|(?<!\w)'{place}'(?!\w)")
+        for rule in rules:
+            text = re.sub(rule, lambda match: " " * len(match.group()), text)
+    return text
 
 
 def _digits(match: re.Match[str]) -> int:
@@ -237,7 +255,7 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found -= {"extreme", "chart", "rename", "dedupe", "sort", "total_row", "formulas"} & found
     if "items" in found and "summary" not in found and not any("summary" in other.demands for other in request.parts):
         found.discard("items")
-    if _stray_number(part, request):
+    if _stray_number(part, request) or _stray_quote(part, request):
         found.add("other")
 
 
@@ -257,6 +275,16 @@ def _still_other(part: Part) -> bool:
         return True
     rest = re.sub(intro, " ", part.bare, flags=re.IGNORECASE)
     return re.search(dict(_RULES)["other"], rest, re.IGNORECASE) is not None
+
+
+def _stray_quote(part: Part, request: Request) -> bool:
+    """Something in quotation marks that is no column, file, sheet or label of a total: a value, a title, a phrase."""
+    if part.demands & {"rename", "outcols", "charttext"}:
+        return False
+    columns = {key(column.name) for source in request.sources for column in source.columns}
+    quotes = [next(group for group in match.groups() if group is not None) for match in QUOTED.finditer(part.bare)]
+    labels = TOTAL_WORDS if "total_row" in part.demands else re.compile(r"(?!)")
+    return any(key(text) not in columns and not labels.fullmatch(text.strip()) for text in quotes)
 
 
 def _stray_number(part: Part, request: Request) -> bool:

@@ -77,16 +77,19 @@ def _check_files(code: str, calls: Sequence[ast.Call], files: Sequence[str]) -> 
 
 def _read_names(calls: Sequence[ast.Call]) -> Iterator[str]:
     for call in calls:
-        function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if function not in _READERS or not call.args:
+        if not reads_file(call):
             continue
         first = call.args[0]
-        if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
-            continue
-        if function == "open" and not (isinstance(call.func, ast.Name) and _reads(call)):
-            continue
-        if _FILE_NAME.match(first.value):
+        if isinstance(first, ast.Constant) and isinstance(first.value, str) and _FILE_NAME.match(first.value):
             yield first.value
+
+
+def reads_file(call: ast.Call) -> bool:
+    """Whether a call reads the file that its first argument names."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if function not in _READERS or not call.args:
+        return False
+    return function != "open" or (isinstance(call.func, ast.Name) and _reads(call))
 
 
 def _reads(call: ast.Call) -> bool:

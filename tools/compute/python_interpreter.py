@@ -12,6 +12,7 @@ from engine.protocol.ports import ToolContext
 from engine.protocol.sandbox import Outcome
 from engine.protocol.tools import ToolResult, ToolSpec
 from tools.compute.code_check import check, clean
+from tools.compute.code_mend import mend
 from tools.compute.policies import policy_for
 
 _TIMEOUT_S = 120.0
@@ -44,8 +45,9 @@ class PythonInterpreter:
             ModelError: the script cannot work as it is.
             UserError: the sandbox could not be set up.
         """
-        code = clean(arguments.code)
-        check(code, await asyncio.to_thread(lambda: [path.name for path in context.workspace.iterdir()]))
+        files = await asyncio.to_thread(lambda: [path.name for path in context.workspace.iterdir()])
+        code, notes = mend(clean(arguments.code), files)
+        check(code, files)
         interpreter = context.interpreter
         if interpreter.prelude is None:
             raise RuntimeError("the interpreter environment has no prelude")
@@ -55,7 +57,8 @@ class PythonInterpreter:
             script = code.encode("utf-8")
         except UnicodeEncodeError as error:
             raise ModelError("The script contains characters that are no text.", code="script.syntax") from error
-        return _result(await context.sandbox.run(argv, policy, script), policy.timeout_s)
+        result = _result(await context.sandbox.run(argv, policy, script), policy.timeout_s)
+        return msgspec.structs.replace(result, text="\n".join([" ".join(notes), result.text])) if notes else result
 
 
 def _result(outcome: Outcome, timeout_s: float) -> ToolResult:

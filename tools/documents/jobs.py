@@ -20,6 +20,7 @@ JOBS = {
     "edit_text": "tools.files.replacing:edit_text_job",
     "edit_table": "tools.table.editing:edit_table_job",
     "aggregate_table": "tools.table.aggregating:aggregate_job",
+    "chart_figures": "tools.charts.figures:chart_figures_job",
     "inspect": "tools.inspectors.registry:inspect_job",
     "check": "tools.checks.registry:check_job",
 }

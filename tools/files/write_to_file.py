@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -11,6 +12,12 @@ from engine.protocol.ports import ToolContext
 from engine.protocol.tools import ToolResult, ToolSpec
 from tools.files.placing import place, scratch_file
 from tools.writers.registry import TEXT_SUFFIXES, Written, check_suffix
+
+_HOLD_MORE = {
+    ".xlsx": "Change it with edit_table",
+    ".docx": "Change it in a script with python-docx",
+}
+"""Formats that hold more than the text of a model can say, and what to do instead."""
 
 
 class WriteToFileArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,7 +31,10 @@ class WriteToFileArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unk
 
 
 class WriteToFile:
-    """Writes a file into the workspace; one of the same name is replaced."""
+    """Writes a file into the workspace; one of the same name is replaced, unless it holds more than text."""
+
+    def __init__(self) -> None:
+        self._written: set[Path] = set()
 
     spec = ToolSpec(
         name="write_to_file",
@@ -51,6 +61,12 @@ class WriteToFile:
                 "(x² + y₁ ≤ √2) with use_latex false, or write a .md file.",
                 code="write.latex",
             )
+        if target.suffix.lower() in _HOLD_MORE and target not in self._written and target.exists():
+            raise ModelError(
+                f"{target.name} is there already and was not written with this tool: writing it anew would lose what "
+                f"is in it. {_HOLD_MORE[target.suffix.lower()]}, or write a file of another name.",
+                code="write.would_lose",
+            )
         made = scratch_file(context, target.name)
         params = {
             "content": arguments.content,
@@ -61,6 +77,7 @@ class WriteToFile:
         written = msgspec.convert(await context.documents.job("write", params), Written)
         size = made.stat().st_size
         await place(made, target)
+        self._written.add(target)
         return ToolResult(text=_report(target.name, size, written))
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from engine.protocol.documents import FileProfile, Reading, ReadOptions
 from engine.protocol.errors import ModelError
+from engine.system.loose import loose_find
 from tools.readers.columns import TableFacts, describe, kind_of_value, show, unique_headers
 from tools.readers.kinds import ReadProblem
 from tools.readers.packages import check_package
@@ -81,13 +82,14 @@ def load_sheets(path: Path) -> list[Sheet]:
 
 
 def find_sheet(sheets: list[Sheet], name: str) -> Sheet:
-    """A sheet by name, whatever its case; the first one with data for an empty name.
+    """A sheet by name (one only like it will do, see `loose_find`); the first one with data for an empty name.
 
     Raises:
-        ModelError: there is none of that name.
+        ModelError: there is none of that name, or more than one that could be meant.
     """
+    found = loose_find(name, [sheet.name for sheet in sheets])
     for sheet in sheets:
-        if sheet.name.casefold().strip() == name.casefold().strip() or (not name and sheet.rows):
+        if sheet.name == found or (not name and sheet.rows):
             return sheet
     known = ", ".join(repr(sheet.name) for sheet in sheets)
     raise ModelError(f"There is no sheet {name!r} with data; the sheets are {known}.", code="table.no_sheet")

@@ -43,31 +43,57 @@ def aggregate_job(params: dict[str, Any]) -> dict[str, Any]:
         params: see `Aggregation`.
 
     Returns:
-        ``groups``, ``rows`` (source rows), ``notes`` and a ``preview`` of the result.
+        ``groups``, ``rows`` (source rows), ``extremes`` (a sentence, for one value column), ``notes`` and a
+        ``preview`` of the result.
 
     Raises:
         ModelError: the file is no table, a column is missing or holds no numbers.
     """
     wanted = msgspec.convert(params, Aggregation)
     path, target = Path(wanted.path), Path(wanted.target)
-    grid = _load(path, wanted.sheet)
+    grid = load_grid(path, wanted.sheet)
     notes: list[str] = []
     if any(row.footer for row in grid.rows):
         notes.append("The last row of the source is a total row and was not counted.")
-    headers, table = _grouped(grid, wanted, notes)
+    headers, table = grouped(grid, wanted, notes)
     if wanted.sort:
         table = _sorted(headers, table, wanted.sort)
-    total = _total(grid, wanted, headers, table, formulas=kind_of(target) == "xlsx")
+    in_workbook = kind_of(target) == "xlsx"
+    if wanted.total_row == "formula" and not in_workbook:
+        notes.append("No total row was written: a CSV file holds no formulas.")
+        wanted = msgspec.structs.replace(wanted, total_row="none")
+    total = _total(grid, wanted, headers, table)
     rows: list[list[Any]] = [headers, *table, *([total] if total else [])]
-    if kind_of(target) == "xlsx":
+    if in_workbook:
         write_sheets([("Summary", [[_safe(value, total is row) for value in row] for row in rows])], target)
     else:
         target.write_bytes(to_text([[show(cell) for cell in row] for row in rows]).encode("utf-8"))
     shown = [[show(cell) for cell in row] for row in (rows if len(rows) <= 13 else rows[:11])]
-    return {"groups": len(table), "rows": len(grid.body()), "notes": notes, "preview": to_text(shown)}
+    return {
+        "groups": len(table),
+        "rows": len(grid.body()),
+        "extremes": _extremes(table, len(wanted.group_by)),
+        "notes": notes,
+        "preview": to_text(shown),
+    }
 
 
-def _load(path: Path, sheet: str) -> Grid:
+def _extremes(table: list[list[Any]], keys: int) -> str:
+    if not table or len(table[0]) != keys + 1:
+        return ""
+    return extremes([" / ".join(show(cell) for cell in row[:keys]) for row in table], [row[keys] for row in table])
+
+
+def load_grid(path: Path, sheet: str) -> Grid:
+    """The table of a CSV, TSV or XLSX file.
+
+    Args:
+        path: the file.
+        sheet: of a workbook; empty for the first with data.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
     problem = first_problem(path)
     if problem is not None:
         raise ModelError(f"{path.name}: {problem.detail}", code=f"read.{problem.problem}")
@@ -81,7 +107,17 @@ def _load(path: Path, sheet: str) -> Grid:
         raise ModelError(f"{path.name}: {error.detail}", code=f"read.{error.problem}") from error
 
 
-def _grouped(grid: Grid, wanted: Aggregation, notes: list[str]) -> tuple[list[str], list[list[Any]]]:
+def grouped(grid: Grid, wanted: Aggregation, notes: list[str]) -> tuple[list[str], list[list[Any]]]:
+    """Headers, and one row for each group in the order in which the groups first occur.
+
+    Args:
+        grid: the source.
+        wanted: its groups, values and way of reducing; the rest is not looked at.
+        notes: receives sentences on what was left out.
+
+    Raises:
+        ModelError: a column is missing or holds no numbers.
+    """
     keys = [grid.column(name) for name in wanted.group_by]
     values = [grid.column(name) for name in wanted.values]
     if not values and wanted.how != "count":
@@ -146,6 +182,24 @@ def reduce(cells: Sequence[Any], how: str) -> int | float | None:
     return int(result) if result == result.to_integral_value() else float(round(result, 10))
 
 
+def extremes(labels: Sequence[str], values: Sequence[Any]) -> str:
+    """A sentence on the largest and the smallest figure, with all labels that share it.
+
+    Args:
+        labels: one for each figure.
+        values: numbers; None for a group without one.
+    """
+    figures = [(label, value) for label, value in zip(labels, values, strict=True) if value is not None]
+    if not figures:
+        return ""
+    said = []
+    for word, value in (("Largest", max(v for _, v in figures)), ("Smallest", min(v for _, v in figures))):
+        names = [label for label, other in figures if other == value]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        said.append(f"{word}: {shown} with {show(value)}.")
+    return " ".join(said)
+
+
 def _sorted(headers: list[str], table: list[list[Any]], sort: str) -> list[list[Any]]:
     name, descending = (sort, False) if sort in headers else (sort.removeprefix("-"), sort.startswith("-"))
     grid = Grid.of(headers, [])
@@ -156,9 +210,7 @@ def _sorted(headers: list[str], table: list[list[Any]], sort: str) -> list[list[
     return sorted(table, key=lambda row: sort_key(row[index]), reverse=descending)
 
 
-def _total(
-    grid: Grid, wanted: Aggregation, headers: list[str], table: list[list[Any]], *, formulas: bool
-) -> list[Any] | None:
+def _total(grid: Grid, wanted: Aggregation, headers: list[str], table: list[list[Any]]) -> list[Any] | None:
     if wanted.total_row == "none":
         return None
     row: list[Any] = ["Total", *([None] * (len(wanted.group_by) - 1))]
@@ -167,8 +219,6 @@ def _total(
         if not values:
             return [*row, len(grid.body())]
         return row + [reduce([line.values[value] for line in grid.body()], wanted.how) for value in values]
-    if not formulas:
-        raise ModelError("A CSV file holds no formulas: take total_row=value, or a .xlsx output.", code="table.csv")
     if wanted.how not in _TOTAL_FORMULAS:
         raise ModelError(
             f"The overall {wanted.how} does not follow from those of the groups: take total_row=value.",

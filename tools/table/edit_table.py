@@ -23,8 +23,8 @@ class EditTableArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     sheet: Annotated[str, msgspec.Meta(description="sheet of an .xlsx; empty for the first")] = ""
     output: Annotated[str, msgspec.Meta(description="new file name; empty changes the file itself")] = ""
     rename: Annotated[dict[str, str], msgspec.Meta(description="old column name: new name")] = {}
-    drop_columns: Annotated[list[str], msgspec.Meta(description="columns to remove")] = []
-    keep_columns: Annotated[list[str], msgspec.Meta(description="only these columns, in this order")] = []
+    drop_columns: Annotated[str | list[str], msgspec.Meta(description="columns to remove")] = []
+    keep_columns: Annotated[str | list[str], msgspec.Meta(description="only these columns, in this order")] = []
     drop_duplicates: Annotated[
         bool | list[str], msgspec.Meta(description="true for whole rows, or the columns to compare")
     ] = False
@@ -35,7 +35,7 @@ class EditTableArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     total_row: Annotated[
         dict[str, list[str]], msgspec.Meta(description='label: columns to sum, such as {"Total": ["amount"]}')
     ] = {}
-    sort_by: Annotated[list[str], msgspec.Meta(description="columns; -name for descending")] = []
+    sort_by: Annotated[str | list[str], msgspec.Meta(description="columns; -name for descending")] = []
     set_cells: Annotated[dict[str, Cell], msgspec.Meta(description="cell of the finished sheet: value")] = {}
 
 
@@ -47,7 +47,13 @@ class EditTable:
         summary="Change a table: rename, drop, add columns and rows, drop duplicates, total row, sort, set cells.",
         arguments=EditTableArguments,
         effect="write",
-        example={"file": "sales.xlsx", "rename": {"qty": "Quantity"}, "drop_duplicates": True},
+        example={
+            "file": "members.xlsx",
+            "sheet": "List",
+            "rename": {"Tel": "Phone", "Zip": "Postcode"},
+            "drop_duplicates": True,
+            "output": "members.xlsx",
+        },
     )
 
     async def run(self, arguments: Any, context: ToolContext) -> ToolResult:
@@ -64,11 +70,18 @@ class EditTable:
         made = scratch_file(context, target.name)
         given = msgspec.to_builtins(arguments)
         operations = {key: value for key, value in given.items() if key not in ("file", "sheet", "output")}
+        operations |= {name: as_list(operations[name]) for name in ("drop_columns", "keep_columns", "sort_by")}
         params = {"path": str(path), "target": str(made), "sheet": arguments.sheet, "operations": operations}
         result = await context.documents.job("edit_table", params)
         await place(made, target)
         shape = f"{result['rows']} rows; columns: {', '.join(result['columns'])}"
         return ToolResult(text="\n".join([f"{target.name}: {'; '.join(result['said'])}. {shape}.", *result["notes"]]))
+
+
+def as_list(names: str | list[str]) -> list[str]:
+    """A list of names where a model may have given one name alone; empty for an empty one."""
+    found = [names] if isinstance(names, str) else names
+    return [name for name in found if name.strip()]
 
 
 def check_table_name(path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.protocol.errors import ModelError
+from engine.system.loose import loose_find
 from tools.readers.columns import kind_of_value, parse_number, show
 
 TOTAL_WORDS = {"total", "totals", "grand total", "sum", "total:", "合计", "总计", "总和", "summe", "gesamt"}
@@ -61,17 +62,15 @@ class Grid(msgspec.Struct, kw_only=True):
         return grid
 
     def column(self, name: str) -> int:
-        """Index of a column by name (case and outer spaces do not matter).
+        """Index of a column by name; one that is only like it will do if there is no other such (`loose_find`).
 
         Raises:
-            ModelError: there is none.
+            ModelError: there is none, or more than one that could be meant.
         """
         names = [column.name for column in self.columns]
-        if name in names:
-            return names.index(name)
-        folded = [other.strip().casefold() for other in names]
-        if name.strip().casefold() in folded:
-            return folded.index(name.strip().casefold())
+        found = loose_find(name, names)
+        if found is not None:
+            return names.index(found)
         raise ModelError(f"There is no column {name!r}; the columns are: {', '.join(names)}.", code="table.no_column")
 
     def body(self) -> list[GridRow]:

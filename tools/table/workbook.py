@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.protocol.errors import ModelError
+from engine.system.loose import loose_find
 from tools.readers.xlsx import Sheet, cell_name
 from tools.table.grid import Grid, GridRow
 from tools.table.losses import refuse_losses
@@ -156,10 +157,11 @@ def new_value(grid: Grid, row: GridRow, r: int, c: int, first: int) -> Any:
     value = row.values[c - 1]
     if not is_formula(value):
         return value
-    names = [column.name.casefold() for column in grid.columns]
+    names = [column.name for column in grid.columns]
 
     def address(name: str) -> str | None:
-        return cell_name(r, names.index(name.casefold()) + 1) if name.casefold() in names else None
+        found = loose_find(name, names)
+        return None if found is None else cell_name(r, names.index(found) + 1)
 
     return fill_formula(value, r, address)
 

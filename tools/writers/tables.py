@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ def find_tables(content: str) -> list[TextTable]:
     """All Markdown tables of a text; if there are none, the text is taken as CSV.
 
     Raises:
-        ModelError: neither.
+        ModelError: neither, such as prose.
     """
     tables = _markdown_tables(content)
     if tables:
@@ -34,6 +35,12 @@ def find_tables(content: str) -> list[TextTable]:
     if not lines[0].count(delimiter):
         delimiter = ","
     rows = [row for row in csv.reader(io.StringIO(content.strip(), newline=""), delimiter=delimiter) if row]
+    if _is_prose(rows):
+        raise ModelError(
+            "This is text, not a table: give a Markdown table or CSV, or put text into a .md or .docx file. "
+            "For figures worked out from a file use aggregate_table, to change a table use edit_table.",
+            code="write.no_table",
+        )
     wide = [number for number, row in enumerate(rows, start=1) if len(row) > len(rows[0])]
     if wide:
         raise ModelError(
@@ -42,6 +49,21 @@ def find_tables(content: str) -> list[TextTable]:
             code="write.ragged",
         )
     return [TextTable("", rows)]
+
+
+def _is_prose(rows: list[list[str]]) -> bool:
+    """Whether rows of comma-separated cells are in truth sentences or Markdown."""
+    header = rows[0]
+    if re.match(r"#{1,6} |[-*>] |```", header[0]) or any(_is_sentence(cell) for cell in header):
+        return True
+    if len(header) == 1:
+        return len(rows) == 1 or any(_is_sentence(row[0]) for row in rows)
+    return sum(len(row) < len(header) for row in rows[1:]) > len(rows) / 2
+
+
+def _is_sentence(cell: str) -> bool:
+    words = len(cell.split())
+    return words > 12 or (words > 2 and cell.rstrip().endswith((".", "!", "?", ":"))) or cell.rstrip().endswith("。")
 
 
 def _markdown_tables(content: str) -> list[TextTable]:

@@ -115,3 +115,13 @@ def test_own_packages_of_an_install_are_hidden(tmp_path):
     assert _own_entries(tmp_path) == []
     (tmp_path / "oneday_desk-0.1.0.dist-info").mkdir()
     assert {path.name for path in _own_entries(tmp_path)} == {"tools", "oneday_desk-0.1.0.dist-info"}
+
+
+@pytest.mark.processes
+async def test_slips_are_mended_and_told(context):
+    (context.workspace / "festival tickets.csv").write_text("a,b\n1,2\n")
+    result = await script(context, "print(pd.read_csv('festival_tickets.csv').shape)")
+    assert result.ok and result.text == (
+        "There is no file 'festival_tickets.csv'; it was taken for 'festival tickets.csv'. "
+        "The script lacked import pandas as pd; it was added as one line.\n(1, 2)"
+    )

@@ -57,6 +57,37 @@ async def test_a_failed_write_keeps_the_old_file(context: Any) -> None:
     assert [path.name for path in context.workspace.iterdir()] == ["a.json"]
 
 
+async def test_prose_is_no_table(context: Any) -> None:
+    tool = WriteToFile()
+    for content in (
+        "The largest city is Oslo, with 102 units.\nThe smallest is Bodo, with 8.",
+        "# Totals\n\nOslo, 102",
+        "Here are the totals:\n- Oslo: 102\n- Bodo: 8",
+        "Totals were computed",
+        "City, units\nOslo 102\nBodo 8\nBergen 9",
+    ):
+        for name in ("t.csv", "t.xlsx"):
+            with pytest.raises(ModelError, match="aggregate_table") as caught:
+                await tool.run(WriteToFileArguments(filename=name, content=content), context)
+            assert caught.value.code == "write.no_table"
+    for content in ("city,units\nOslo,102\n", "| a | b |\n|---|---|\n| 1 | 2 |", "name\nOslo\nBodo", "#,item\n1,pen\n"):
+        await tool.run(WriteToFileArguments(filename="t.csv", content=content), context)
+        assert len((context.workspace / "t.csv").read_text().splitlines()) > 1
+
+
+async def test_a_workbook_made_otherwise_is_not_replaced(context: Any) -> None:
+    tool = WriteToFile()
+    for name, content in (("a.xlsx", "a,b\n1,2\n"), ("a.docx", "Text.")):
+        (context.workspace / name).write_bytes(b"PK as it was")
+        arguments = WriteToFileArguments(filename=name, content=content)
+        with pytest.raises(ModelError, match="would lose"):
+            await tool.run(arguments, context)
+        assert (context.workspace / name).read_bytes() == b"PK as it was"
+        own = WriteToFileArguments(filename=f"own {name}", content=content)
+        for _ in range(2):
+            await tool.run(own, context)
+
+
 async def test_edit_keeps_line_ends_mark_and_encoding(context: Any) -> None:
     path = context.workspace / "a.txt"
     path.write_bytes("one\r\ntwo\r\nthree\r\n".encode("utf-8-sig"))

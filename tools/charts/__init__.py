@@ -1,0 +1,1 @@
+"""Charts that the program draws itself."""
