@@ -52,7 +52,7 @@ class ActiveRun:
         self._parts = parts
         self._held = held
         self._listeners: list[Callable[[Signal], None]] = []
-        self._pausing = False
+        self._stop = asyncio.Event()
         self.run_id = folder.run_id
         self.folder = folder.root
         parts.signals.append(self._signal)
@@ -72,9 +72,7 @@ class ActiveRun:
 
     async def pause(self) -> None:
         if not self._task.done():
-            if not self._pausing:  # a second cancellation would strike the orderly end that the first one began
-                self._pausing = True
-                self._task.cancel()
+            self._stop.set()
             await asyncio.wait((self._task,))
 
     def answer(self, question_id: str, answer: str) -> None:
@@ -83,6 +81,10 @@ class ActiveRun:
     def steer(self, text: str) -> None:
         if not self._task.done():
             self._parts.background(self._parts.steering.steer(text))
+
+    def seconds(self) -> dict[str, float]:
+        """Where the time of this session went so far; see `RunEnded.seconds`."""
+        return self._parts.seconds()
 
     @property
     def over(self) -> bool:
@@ -94,19 +96,22 @@ class ActiveRun:
             listener(signal)
 
     async def _work(self) -> RunEnded:
-        try:
-            ended = await self._parts.run.execute()
-        except asyncio.CancelledError:
-            ended = RunEnded(status="paused", reason="Stopped by you.")
-        except UserError as error:
-            await self._end(RunEnded(status="paused", reason=str(error)))
-            raise
-        except BaseException as error:
-            await self._end(
-                RunEnded(status="paused", reason=f"A fault in the program: {type(error).__name__}: {error}")
-            )
-            raise
-        return await self._end(ended)
+        """Work until the end or a stop. Only the inner task is ever cancelled, so the orderly end is not."""
+        work = asyncio.create_task(self._parts.run.execute())
+        stop = asyncio.create_task(self._stop.wait())
+        with contextlib.suppress(asyncio.CancelledError):  # the program is ending: the same as a stop
+            await asyncio.wait((work, stop), return_when=asyncio.FIRST_COMPLETED)
+        work.cancel()
+        stop.cancel()
+        await asyncio.wait((work, stop))
+        if work.cancelled():
+            return await self._end(RunEnded(status="paused", reason="Stopped by you."))
+        error = work.exception()
+        if error is None:
+            return await self._end(work.result())
+        fault = f"A fault in the program: {type(error).__name__}: {error}"
+        await self._end(RunEnded(status="paused", reason=str(error) if isinstance(error, UserError) else fault))
+        raise error
 
     async def _end(self, ended: RunEnded) -> RunEnded:
         async with self._held as held:

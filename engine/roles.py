@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from engine.protocol.messages import ChatReply, ChatRequest, Message, Sampling
 from engine.protocol.ports import ChatModel
 from engine.runlog import RunLog
 from engine.timing import Timeline
+
+T = TypeVar("T")
 
 OnSignal = Callable[[Signal], None]
 
@@ -57,12 +59,12 @@ class RoleModels:
         return self._models.get(role, self._models["execute"])
 
     async def count(self, role: str, messages: Sequence[Message]) -> int:
-        """Tokens of a dialogue, by the count of the role's model."""
-        started = time.perf_counter()
-        try:
-            return await self.model(role).count_tokens(messages)
-        finally:
-            self.model_s += time.perf_counter() - started
+        """Tokens of a dialogue, by the count of the role's model.
+
+        Raises:
+            UserError: the backend refused or kept failing.
+        """
+        return await self._with_retries(lambda: self.model(role).count_tokens(messages))
 
     async def chat(
         self,
@@ -112,7 +114,7 @@ class RoleModels:
             raise ModelError(TIME_UP, code="loop.time")
         call = ModelCalled(dialogue=dialogue, role=role, model=model.name, prompt_tokens=prompt_tokens)
         await self._log.record(call)
-        reply = await self._in_time(left_s, model, request)
+        reply = await self._in_time(left_s, lambda: model.chat(request, self._on_text))
         await self._log.record(ModelReplied(dialogue=dialogue, role=role, model=model.name, reply=reply))
         return reply
 
@@ -121,20 +123,23 @@ class RoleModels:
         known = self._log.state.last_reply.get(dialogue)
         return known.reply if known is not None else await self.chat(role, dialogue, messages, **options)
 
-    async def _in_time(self, left_s: float, model: ChatModel, request: ChatRequest) -> ChatReply:
+    def _on_text(self, piece: str) -> None:
+        self._on_signal(Signal(kind="text", text=piece))
+
+    async def _in_time(self, left_s: float, work: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(left_s) as limit:
-                return await self._with_retries(model, request)
+                return await self._with_retries(work)
         except TimeoutError as error:
             if not limit.expired():
                 raise
             raise ModelError(TIME_UP, code="loop.time") from error
 
-    async def _with_retries(self, model: ChatModel, request: ChatRequest) -> ChatReply:
+    async def _with_retries(self, work: Callable[[], Awaitable[T]]) -> T:
         for number in range(len(BACKOFF_S) + 1):
             started = time.perf_counter()
             try:
-                return await model.chat(request, lambda piece: self._on_signal(Signal(kind="text", text=piece)))
+                return await work()
             except RetryableError as error:
                 if number == len(BACKOFF_S):
                     raise UserError(

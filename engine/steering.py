@@ -43,6 +43,8 @@ class Steering:
         Args:
             dialogue: its name; a fresh one is told everything.
         """
+        if not self._log.state.steering:
+            return ""
         lines = [f"The person says now: {text}" for _, text in self._log.state.steering]
         known = [message.content for message in self._log.state.dialogue(dialogue) if message.role == "user"]
         return "\n".join(line for line in lines if not any(line in content for content in known))

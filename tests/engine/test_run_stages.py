@@ -282,6 +282,14 @@ async def test_a_pause_in_a_slow_reply_is_quick_and_the_run_goes_on_later(desk: 
     assert len(watcher.of(ModelReplied)) == 2
 
 
+async def test_a_pause_before_the_first_step_is_a_pause_too(desk: Desk) -> None:
+    handle, _ = await desk.start([RIGHT])
+    await handle.pause()
+    assert (await handle.result()).status == "paused"
+    again, _ = await desk.resume(handle.run_id, [RIGHT])
+    assert (await again.result()).status == "verified"
+
+
 async def test_the_time_runs_out_in_a_slow_reply_and_what_is_there_is_delivered(desk: Desk) -> None:
     started = time.monotonic()
     slow = {"text": RIGHT, "delay_s": 60, "repeat": True}
