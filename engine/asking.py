@@ -50,7 +50,7 @@ class Questions:
         if known is not None:
             return known
         # Made first: whoever hears of the question may answer at once.
-        future = self._waiting.setdefault(question_id, asyncio.get_running_loop().create_future())
+        future = self._future(question_id)
         await self._log.record(
             QuestionAsked(
                 question_id=question_id,
@@ -75,7 +75,14 @@ class Questions:
         return answered
 
     def answer(self, question_id: str, answer: str) -> None:
-        """Give the person's answer; one for a question that is not open is ignored."""
-        future = self._waiting.get(question_id)
-        if future is not None and not future.done():
-            future.set_result(answer)
+        """Give the person's answer; one for a question that is not open is ignored.
+
+        After a resume it may come before the run has got to its open question again.
+        """
+        if question_id in self._waiting or question_id in self._log.state.open_questions:
+            future = self._future(question_id)
+            if not future.done():
+                future.set_result(answer)
+
+    def _future(self, question_id: str) -> asyncio.Future[str]:
+        return self._waiting.setdefault(question_id, asyncio.get_running_loop().create_future())

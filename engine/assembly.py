@@ -56,7 +56,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
         seconds: where the time went so far.
         background: keeps a small task of the handle until it is done.
         settle: waits for those tasks.
-        aclose: ends the document workers.
+        aclose: ends background commands and the document workers.
     """
 
     run: Run

@@ -47,6 +47,8 @@ class LoopControl:
             ModelError: it was done already and would give the same again.
             Looping: it keeps being sent.
         """
+        if arguments.get("action") == "poll":  # asking how a background command is doing is meant to be repeated
+            return
         key = f"{tool} {msgspec.json.encode(arguments, order='sorted').decode()}"
         worn_out = effect != "read" and self._times[key] >= SAME_CHANGE_LIMIT
         if self._left.get(key) != workspace and not worn_out:

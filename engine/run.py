@@ -267,7 +267,7 @@ class Run:
         nothing_made = not files and bool(needs(state.ledger or Ledger()))
         if nothing_made or (not files and (failed or not answer.strip())):
             status = "failed"
-        elif verdict is not None and verdict.verified and not failed:
+        elif verdict is not None and verdict.verified:  # whatever failed on the way, the files were checked
             status = "verified"
         return RunEnded(status=status, reason=headline(verdict), answer=answer, usage=state.usage)
 

@@ -67,7 +67,7 @@ def copy_file(source: Path, target: Path) -> None:
         with atomic_file(target) as copy:
             if not _cloned(original, copy):
                 require_free_disk(target.parent, size)
-                shutil.copyfileobj(original, copy, _CHUNK)
+                _pour(original, copy, source)
 
 
 def sha256_file(path: Path) -> str:
@@ -112,6 +112,17 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def _pour(original: IO[bytes], copy: IO[bytes], source: Path) -> None:
+    while True:
+        try:
+            chunk = original.read(_CHUNK)
+        except OSError as error:  # which of the two files failed is told only by the name
+            raise OSError(error.errno, error.strerror, str(source)) from error
+        if not chunk:
+            return
+        copy.write(chunk)
 
 
 def _cloned(original: IO[bytes], copy: IO[bytes]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -20,27 +21,10 @@ TOOLS = ["aggregate_table", "edit_table", "write_to_file", "read_file", "python_
 REQUEST = "Add up the amount for each region and save the totals as totals.csv with the columns region and amount."
 
 
-def script_block(*lines: str) -> str:
-    """A reply with one Python script."""
-    return "Now the script.\n\n```python\n" + "\n".join(lines) + "\n```"
-
-
-def call(tool: str, **arguments: object) -> str:
-    """A reply with one JSON call."""
-    return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False)
-
-
-def finish(answer: str = "Done.", *files: str) -> str:
-    """The reply that ends an attempt."""
-    return call("finish", answer=answer, files=list(files))
-
-
 class Watcher:
     """Events and signals of one run, and waiting for them."""
 
     def __init__(self, handle: ActiveRun) -> None:
-        import asyncio
-
         self.events: list[Event] = []
         self.signals: list[Signal] = []
         self._news = asyncio.Event()
@@ -116,11 +100,25 @@ class Desk:
         self, replies: Sequence[Any] | dict[str, Any], text: str = REQUEST, *files: Path, **fields: Any
     ) -> tuple[RunEnded, Watcher]:
         """A whole run; by default of a small CSV."""
+        handle, watcher = await self.start(replies, text, *files, **fields)
+        return await handle.result(), watcher
+
+    async def start(
+        self, replies: Sequence[Any] | dict[str, Any], text: str = REQUEST, *files: Path, **fields: Any
+    ) -> tuple[ActiveRun, Watcher]:
+        """Begin a run; by default of a small CSV."""
         engine = await self.engine(replies)
         handle = await engine.start(self.request(text, *(files or (self.file("orders.csv"),)), **fields))
-        watcher = Watcher(handle)
-        ended = await handle.result()
-        return ended, watcher
+        return handle, Watcher(handle)
+
+    async def resume(self, run_id: str, replies: Sequence[Any] | dict[str, Any]) -> tuple[ActiveRun, Watcher]:
+        """Take a run up again, with an engine of its own."""
+        handle = await (await self.engine(replies)).resume(run_id)
+        return handle, Watcher(handle)
+
+    def watch(self, handle: ActiveRun) -> Watcher:
+        """Hear of a run."""
+        return Watcher(handle)
 
     def report(self) -> str:
         """The newest report beside the results."""
