@@ -32,6 +32,7 @@ from tools.compute.interpreter_env import interpreter_env
 from tools.sandbox.probe import ChosenSandbox, choose_sandbox
 
 DEFAULT_PROFILE = "cpu-small"
+ROLES = ("execute", "repair", "plan", "extract", "synthesize", "judge")
 
 OnProgress = Callable[[int, int, str], None]
 
@@ -43,14 +44,15 @@ class ActiveRun:
         folder: the run folder, locked for this engine.
         log: its history.
         parts: the assembled run.
-        lock: held for this engine until the end.
+        held: what is given back at the end: the journal, the models, and last the lock of the run.
     """
 
-    def __init__(self, folder: RunFolder, log: RunLog, parts: Parts, lock: contextlib.AsyncExitStack) -> None:
+    def __init__(self, folder: RunFolder, log: RunLog, parts: Parts, held: contextlib.AsyncExitStack) -> None:
         self._log = log
         self._parts = parts
-        self._lock = lock
+        self._held = held
         self._listeners: list[Callable[[Signal], None]] = []
+        self._pausing = False
         self.run_id = folder.run_id
         self.folder = folder.root
         parts.signals.append(self._signal)
@@ -70,14 +72,22 @@ class ActiveRun:
 
     async def pause(self) -> None:
         if not self._task.done():
-            self._task.cancel()
+            if not self._pausing:  # a second cancellation would strike the orderly end that the first one began
+                self._pausing = True
+                self._task.cancel()
             await asyncio.wait((self._task,))
 
     def answer(self, question_id: str, answer: str) -> None:
         self._parts.questions.answer(question_id, answer)
 
     def steer(self, text: str) -> None:
-        self._parts.background(self._parts.steering.steer(text))
+        if not self._task.done():
+            self._parts.background(self._parts.steering.steer(text))
+
+    @property
+    def over(self) -> bool:
+        """Whether it is no longer at work here."""
+        return self._task.done()
 
     def _signal(self, signal: Signal) -> None:
         for listener in self._listeners:
@@ -99,14 +109,12 @@ class ActiveRun:
         return await self._end(ended)
 
     async def _end(self, ended: RunEnded) -> RunEnded:
-        ended = msgspec.structs.replace(ended, usage=self._log.state.usage, seconds=self._parts.seconds())
-        try:
+        async with self._held as held:
+            held.push_async_callback(self._parts.aclose)
+            await self._parts.settle()
+            ended = msgspec.structs.replace(ended, usage=self._log.state.usage, seconds=self._parts.seconds())
             if not self._log.journal.read_only:
                 await self._log.record(ended)
-        finally:
-            await self._parts.aclose()
-            await self._log.journal.aclose()
-            await self._lock.aclose()
         return ended
 
 
@@ -144,48 +152,64 @@ class AppEngine:
         profile = load_profile(request.profile, self._folders.data / "profiles")
         check_out_dir(Path(request.out_dir))
         folder = RunFolder.create(self._folders.runs, self._clock)
+        workspace = Workspace(folder)
         async with contextlib.AsyncExitStack() as held:
-            held.callback(shutil.rmtree, folder.root, ignore_errors=True)
             await held.enter_async_context(folder.lock())
-            workspace = Workspace(folder)
-            originals = await workspace.attach(request.attachments)
-            (folder.outputs / "request.txt").write_text(request.text, "utf-8")
-            model = await self._open_model(profile, {})
-            log = await self._open_log(folder)
-            await log.record(RunCreated(request=request, originals=originals))
-            lock = held.pop_all()
-        return self._activate(folder, log, workspace, profile, model, lock)
+            try:
+                originals = await workspace.attach(request.attachments)
+                (folder.outputs / "request.txt").write_text(request.text, "utf-8")
+                models = await self._open_models(profile, {}, held)
+                log = await self._open_log(folder, held)
+                await log.record(RunCreated(request=request, originals=originals))
+            except BaseException:
+                await held.aclose()
+                shutil.rmtree(folder.root, ignore_errors=True)  # nothing has begun; the person's files lie elsewhere
+                raise
+            kept = held.pop_all()
+        return self._activate(folder, log, workspace, profile, models, kept)
 
     async def resume(self, run_id: str) -> ActiveRun:
         folder = self.index.find(run_id)
         async with contextlib.AsyncExitStack() as held:
             await held.enter_async_context(folder.lock())
-            log = await self._open_log(folder)
+            log = await self._open_log(folder, held)
             request = _resumable(log)
             profile = load_profile(request.profile, self._folders.data / "profiles")
             used = {role: usage.calls for role, usage in log.state.usage.items()}
+            models = await self._open_models(profile, used, held)
             await log.record(RunResumed(after_seq=log.state.seq))
-            model = await self._open_model(profile, used)
-            lock = held.pop_all()
-        return self._activate(folder, log, Workspace(folder), profile, model, lock)
+            kept = held.pop_all()
+        return self._activate(folder, log, Workspace(folder), profile, models, kept)
 
     async def aclose(self) -> None:
-        for run in self._runs:
-            await run.pause()
+        await asyncio.gather(*(run.pause() for run in self._runs))
         if self._provider is not None:
             await self._provider.aclose()
 
-    async def _open_log(self, folder: RunFolder) -> RunLog:
-        return RunLog(await Journal.open(folder.journal, folder.run_id, folder.blobs, self._clock))
+    async def _open_log(self, folder: RunFolder, held: contextlib.AsyncExitStack) -> RunLog:
+        journal = await Journal.open(folder.journal, folder.run_id, folder.blobs, self._clock)
+        held.push_async_callback(journal.aclose)
+        return RunLog(journal)
 
-    async def _open_model(self, profile: ExecutionProfile, used: dict[str, int]) -> ChatModel:
+    async def _open_models(
+        self, profile: ExecutionProfile, used: dict[str, int], held: contextlib.AsyncExitStack
+    ) -> dict[str, ChatModel]:
+        """The models by role; `held` closes them."""
+        provider = self._provider_of(profile, used)
+        roles = ROLES if profile.backend == "scripted" else ("execute", *profile.roles)
+        models: dict[str, ChatModel] = {}
+        for role in dict.fromkeys(roles):
+            models[role] = await provider.open(profile, role)
+            held.push_async_callback(models[role].aclose)
+        return models
+
+    def _provider_of(self, profile: ExecutionProfile, used: dict[str, int]) -> ModelProvider:
         if profile.backend == "scripted" and self._script is not None:
             script = Script.load(self._script, used=used)
-            provider = ModelProvider(self._folders.models, self._on_progress, script=script)
-            return await provider.open(profile, "execute")
+            return ModelProvider(self._folders.models, self._on_progress, script=script)
         if self._provider is None:
             self._provider = ModelProvider(self._folders.models, self._on_progress)
-        return await self._provider.open(profile, "execute")
+        return self._provider
 
     def _activate(
         self,
@@ -193,21 +217,21 @@ class AppEngine:
         log: RunLog,
         workspace: Workspace,
         profile: ExecutionProfile,
-        model: ChatModel,
-        lock: contextlib.AsyncExitStack,
+        models: dict[str, ChatModel],
+        held: contextlib.AsyncExitStack,
     ) -> ActiveRun:
         parts = assemble(
             folder=folder,
             log=log,
             workspace=workspace,
             profile=profile,
-            models={"execute": model},
+            models=models,
             sandbox=self._sandbox,
             interpreter=self._interpreter,
             clock=self._clock,
         )
-        run = ActiveRun(folder, log, parts, lock)
-        self._runs.append(run)
+        run = ActiveRun(folder, log, parts, held)
+        self._runs = [*(other for other in self._runs if not other.over), run]
         return run
 
 

@@ -7,6 +7,7 @@ import asyncio
 from engine.protocol.errors import ModelError
 from engine.protocol.events import QuestionAnswered, QuestionAsked
 from engine.runlog import RunLog
+from engine.timing import Timeline
 
 
 class Questions:
@@ -14,11 +15,13 @@ class Questions:
 
     Args:
         log: where questions and answers are kept, so that a resumed run does not ask twice.
+        timeline: stands still while the person is waited for.
         attended: somebody can answer; otherwise the default is taken at once and named in the report.
     """
 
-    def __init__(self, log: RunLog, *, attended: bool) -> None:
+    def __init__(self, log: RunLog, timeline: Timeline, *, attended: bool) -> None:
         self._log = log
+        self._timeline = timeline
         self._attended = attended
         self._waiting: dict[str, asyncio.Future[str]] = {}
 
@@ -30,7 +33,7 @@ class Questions:
         default: str = "",
         *,
         approval: bool = False,
-    ) -> str:
+    ) -> QuestionAnswered:
         """Ask and wait; nothing runs on by default after a time-out.
 
         Args:
@@ -45,7 +48,9 @@ class Questions:
         """
         known = self._log.state.answers.get(question_id)
         if known is not None:
-            return known.answer
+            return known
+        # Made first: whoever hears of the question may answer at once.
+        future = self._waiting.setdefault(question_id, asyncio.get_running_loop().create_future())
         await self._log.record(
             QuestionAsked(
                 question_id=question_id,
@@ -57,15 +62,17 @@ class Questions:
         )
         if not self._attended:
             if approval or not default:
+                self._waiting.pop(question_id)
                 raise ModelError(
                     "Nobody is there to answer. Decide yourself and say so in the answer.", code="ask.nobody"
                 )
-            await self._log.record(QuestionAnswered(question_id=question_id, answer=default, by="default"))
-            return default
-        future = self._waiting.setdefault(question_id, asyncio.get_running_loop().create_future())
-        answer = await future
-        await self._log.record(QuestionAnswered(question_id=question_id, answer=answer, by="person"))
-        return answer
+            answered = QuestionAnswered(question_id=question_id, answer=default, by="default")
+        else:
+            with self._timeline.held():
+                answered = QuestionAnswered(question_id=question_id, answer=await future, by="person")
+        del self._waiting[question_id]
+        await self._log.record(answered)
+        return answered
 
     def answer(self, question_id: str, answer: str) -> None:
         """Give the person's answer; one for a question that is not open is ignored."""

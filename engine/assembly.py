@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+import logging
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from engine.ask_user import AskUser
 from engine.asking import Questions
 from engine.deliverables import Deliverables
 from engine.delivery import Delivery
 from engine.executor import Executor
+from engine.gather import Gather
 from engine.looking import BoundaryLook
 from engine.memory.budget import ContextBudget
 from engine.memory.observations import ObservationStore
 from engine.names import RequestNames
 from engine.policy import Policy
 from engine.protocol.events import Signal
-from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox
+from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox, Tool
 from engine.protocol.sandbox import InterpreterEnv
 from engine.repair import Repair
 from engine.roles import RoleModels
@@ -39,6 +42,8 @@ from tools.checks.registry import propose_checks
 from tools.documents.pool import DocumentPool
 from tools.registry import load_tools
 
+_log = logging.getLogger(__name__)
+
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """A wired run and what its handle needs of it.
@@ -50,7 +55,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
         signals: told of streamed text and progress.
         seconds: where the time went so far.
         background: keeps a small task of the handle until it is done.
-        aclose: ends workers and connections.
+        settle: waits for those tasks.
+        aclose: ends the document workers.
     """
 
     run: Run
@@ -59,6 +65,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     signals: list[Callable[[Signal], None]]
     seconds: Callable[[], dict[str, float]]
     background: Callable[[Coroutine[Any, Any, None]], None]
+    settle: Callable[[], Coroutine[Any, Any, None]]
     aclose: Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -106,15 +113,15 @@ def assemble(
         models,
         sampling=profile.sampling,
         temperature_step=profile.retry_temperature_step,
+        timeline=timeline,
         on_signal=tell,
     )
     deliverables = Deliverables(log, workspace)
     sources = {name: str(workspace.original(name)) for name in log.state.originals}
     look = BoundaryLook(log, deliverables, Verifier(documents, sources))
-    questions = Questions(log, attended=request.attended)
+    questions = Questions(log, timeline, attended=request.attended)
     steering = Steering(log, propose_checks)
-    tools = {tool.spec.name: tool for tool in load_tools(profile.tools)}
-    dialect = get_dialect(profile.dialect)
+    tools = {tool.spec.name: tool for tool in _tools(profile.tools, questions)}
     context = RunToolContext(
         workspace=workspace,
         outputs=folder.outputs,
@@ -130,7 +137,7 @@ def assemble(
     executor = Executor(
         log=log,
         roles=roles,
-        dialect=dialect,
+        dialect=get_dialect(profile.dialect),
         tools=tools,
         runner=runner,
         policy=Policy(confined=sandbox.confines, attended=request.attended),
@@ -146,7 +153,7 @@ def assemble(
         workspace=workspace,
         documents=documents,
         roles=roles,
-        subtasks=SubtaskRunner(log, executor, timeline, max_steps=profile.max_steps),
+        subtasks=SubtaskRunner(log, executor, timeline, Gather(log, roles), max_steps=profile.max_steps),
         repair=Repair(log, executor, workspace, deliverables, timeline, max_steps=profile.max_steps),
         deliverables=deliverables,
         delivery=Delivery(log, Path(request.out_dir), folder.root),
@@ -160,7 +167,6 @@ def assemble(
             tools=profile.tools,
         ),
         propose=propose_checks,
-        tools_text=dialect.instructions([tool.spec for tool in tools.values()]),
     )
     background = _Background()
 
@@ -174,13 +180,10 @@ def assemble(
         }
 
     async def aclose() -> None:
-        await background.wait()
         for tool in tools.values():
             if isinstance(tool, ClosingTool):
                 await tool.aclose()
         await documents.aclose()
-        for model in models.values():
-            await model.aclose()
 
     return Parts(
         run=run,
@@ -189,12 +192,22 @@ def assemble(
         signals=signals,
         seconds=seconds,
         background=background.add,
+        settle=background.wait,
         aclose=aclose,
     )
 
 
+def _tools(names: Sequence[str], questions: Questions) -> Iterator[Tool]:
+    """The tools of a profile in its order; the one that needs the engine is made here."""
+    for name in names:
+        if name == AskUser.spec.name:
+            yield AskUser(questions)
+        else:
+            yield from load_tools([name])
+
+
 class _Background:
-    """Small tasks that must be over before the run is."""
+    """Small tasks that must be over before the run is. One that fails is logged; the run ends all the same."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -202,8 +215,8 @@ class _Background:
     def add(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def wait(self) -> None:
-        if self._tasks:
-            await asyncio.gather(*self._tasks)
+        for outcome in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                _log.error("A message of the person could not be taken up.", exc_info=outcome)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from engine.protocol.ledger import Ledger
+from engine.protocol.ledger import Check, Ledger
 from engine.runlog import RunLog
 from engine.workspace import Workspace
 
@@ -38,17 +39,20 @@ class Deliverables:
 
         Where the ledger names the kinds of file that are asked for, others are intermediate and left out.
         """
-        originals = self._log.state.originals
-        manifest = await self._workspace.manifest()
-        changed = [
-            name
-            for name, digest in manifest.hashes().items()
-            if originals.get(name) != digest and "/" not in name and not name.startswith(".")
-        ]
-        kept = [name for name in changed if Path(name).suffix.lower() not in INTERMEDIATE]
+        kept = [name for name in await self.changed() if Path(name).suffix.lower() not in INTERMEDIATE]
         wanted = {kind for need in needs(self._log.state.ledger or Ledger()) for kind in need.kinds}
         asked = [name for name in kept if kind_of_name(name) in wanted]
         return tuple(asked or kept)
+
+    async def changed(self) -> tuple[str, ...]:
+        """Names of all files in the workspace root that are new or differ from the attachment of that name."""
+        originals = self._log.state.originals
+        manifest = await self._workspace.manifest()
+        return tuple(
+            name
+            for name, digest in manifest.hashes().items()
+            if originals.get(name) != digest and "/" not in name and not name.startswith(".")
+        )
 
     def paths(self, names: tuple[str, ...]) -> list[Path]:
         """Their absolute paths."""
@@ -64,8 +68,17 @@ class Need(msgspec.Struct, frozen=True):
 
 def needs(ledger: Ledger) -> list[Need]:
     """The files that the ``deliverables`` checks of a ledger ask for; none where no check says."""
-    checks = [check for item in ledger.items for check in item.checks if check.name == DELIVERABLES]
-    found = [msgspec.convert(need, Need) for check in checks for need in check.params.get("needs", ())]
+    return needs_of([check for item in ledger.items for check in item.checks if check.name == DELIVERABLES])
+
+
+def needs_of(checks: Sequence[Check]) -> list[Need]:
+    """The files that some ``deliverables`` checks ask for, each once."""
+    found = [
+        msgspec.convert(need, Need)
+        for check in checks
+        for need in check.params.get("needs", ())
+        if check.name == DELIVERABLES
+    ]
     return [need for index, need in enumerate(found) if need not in found[:index]]
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from engine.protocol.errors import UserError
 from engine.protocol.events import Delivered, Warned
 from engine.runlog import RunLog
-from engine.system.atomic import copy_file, write_atomic
+from engine.system.atomic import copy_file, sha256_file, write_atomic
 from engine.system.paths import free_name
+from engine.workspace import disk_errors
 
 REPORT_NAME = "oneday-report.md"
 
@@ -28,8 +29,10 @@ def check_out_dir(out_dir: Path) -> None:
     probe = out_dir / f".oneday-{os.getpid()}"
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
+        try:
+            probe.write_bytes(b"")
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(
             "output.unwritable",
@@ -65,24 +68,50 @@ class Delivery:
         known = self._log.state.delivered
         if known is not None:
             return known
+        with disk_errors(self._run_root):
+            kept = await asyncio.to_thread(self._keep, report)
         try:
-            delivered = await asyncio.to_thread(self._copy, self._out_dir, files, report)
+            delivered = await asyncio.to_thread(self._copy, self._out_dir, files, kept)
         except (OSError, UserError) as error:
             fallback = self._run_root / "delivered"
-            delivered = await asyncio.to_thread(self._copy, fallback, files, report)
+            with disk_errors(self._run_root):
+                delivered = await asyncio.to_thread(self._copy, fallback, files, kept)
             text = f"Results could not be written to {self._out_dir} ({error}); they are in {fallback}."
             await self._log.record(Warned(text=text, code="output.fallback"))
         await self._log.record(delivered)
         return delivered
 
+    def _keep(self, report: str) -> Path:
+        """The report in the run folder; one that is there already, from before the run was cut off, stays."""
+        path = self._run_root / "report.md"
+        if not path.exists():
+            write_atomic(path, report.encode())
+        return path
+
     @staticmethod
-    def _copy(folder: Path, files: Sequence[Path], report: str) -> Delivered:
+    def _copy(folder: Path, files: Sequence[Path], report: Path) -> Delivered:
         folder.mkdir(parents=True, exist_ok=True)
-        placed: dict[str, str] = {}
-        for source in files:
-            target = folder / free_name(source.name, {entry.name for entry in folder.iterdir()})
-            copy_file(source, target)
-            placed[source.name] = str(target)
-        target = folder / free_name(REPORT_NAME, {entry.name for entry in folder.iterdir()})
-        write_atomic(target, report.encode())
-        return Delivered(files=placed, report=str(target))
+        placed = {source.name: str(_place(source, source.name, folder)) for source in files}
+        return Delivered(files=placed, report=str(_place(report, REPORT_NAME, folder)))
+
+
+def _place(source: Path, name: str, folder: Path) -> Path:
+    """Copy a file under a free name; one of the same content under that name is taken for it.
+
+    So a delivery that was cut off and is done again leaves no doubles.
+    """
+    existing = {entry.name.casefold(): entry for entry in folder.iterdir()}
+    taken: set[str] = set()
+    while (found := existing.get(free_name(name, taken).casefold())) is not None:
+        if _same(source, found):
+            return found
+        taken.add(found.name.casefold())
+    target = folder / free_name(name, taken)
+    copy_file(source, target)
+    return target
+
+
+def _same(one: Path, other: Path) -> bool:
+    if not other.is_file() or one.stat().st_size != other.stat().st_size:
+        return False
+    return sha256_file(one) == sha256_file(other)

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from engine.memory.budget import ContextBudget
-from engine.memory.compression import PINNED, prune
+from engine.memory.compression import NEWEST_ROUNDS, PINNED, prune
 from engine.protocol.errors import ModelError
 from engine.protocol.events import DialogueRewritten, MessageAdded
 from engine.protocol.messages import Message, Role
 from engine.runlog import RunLog
 from prompts.loader import render
 
+LEAST_REPLY_TOKENS = 256
 
 Count = Callable[[Sequence[Message]], Awaitable[int]]
 
@@ -71,8 +72,7 @@ class Dialogue:
         Raises:
             ModelError: even the shortest form does not fit.
         """
-        newest_rounds = 3
-        while True:
+        for newest_rounds in range(NEWEST_ROUNDS, -1, -1):
             tokens = await count(self.to_send)
             if tokens + budget.reply_tokens <= budget.compress_at_tokens:
                 return tokens
@@ -87,8 +87,7 @@ class Dialogue:
                         reason="the window is nearly full",
                     )
                 )
-            if newest_rounds == 0:
-                if tokens + 256 <= budget.window_tokens:
-                    return tokens
-                raise ModelError("The request and its files do not fit the model's window.", code="context.full")
-            newest_rounds -= 1
+        tokens = await count(self.to_send)
+        if tokens + LEAST_REPLY_TOKENS <= budget.window_tokens:
+            return tokens
+        raise ModelError("The request and its files do not fit the model's window.", code="context.full")

@@ -10,6 +10,7 @@ from engine.memory.budget import ContextBudget
 from engine.memory.observations import cut_middle
 from engine.opening import with_role
 from engine.protocol.documents import Inspection
+from engine.protocol.errors import ModelError
 from engine.protocol.ledger import Requirement
 from engine.protocol.messages import Message
 from engine.protocol.verdicts import Evidence, RequirementVerdict, Status
@@ -58,17 +59,19 @@ class ModelJudge:
             requirement=requirement.text,
             facts=cut_middle(facts, self._budget.observation_chars, "shortened"),
         )
-        reply = await self._roles.once(
-            "judge",
-            f"judge.{self._attempt}.{requirement.id}",
-            with_role(self._shared, text),
-            max_tokens=min(512, self._budget.reply_tokens),
-            schema=SCHEMA,
-        )
         try:
+            reply = await self._roles.once(
+                "judge",
+                f"judge.{self._attempt}.{requirement.id}",
+                with_role(self._shared, text),
+                max_tokens=min(512, self._budget.reply_tokens),
+                schema=SCHEMA,
+            )
             said = msgspec.json.decode(
                 reply.text[reply.text.find("{") : reply.text.rfind("}") + 1].encode(), type=_Said
             )
+        except ModelError as error:
+            said = _Said(evidence=error.text, verdict="unknown")
         except msgspec.DecodeError:
             said = _Said(evidence="the judge's reply could not be read", verdict="unknown")
         return RequirementVerdict(

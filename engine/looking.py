@@ -6,10 +6,11 @@ import time
 
 from engine.deliverables import Deliverables
 from engine.executor import Sight
-from engine.protocol.ledger import Ledger
-from engine.protocol.verdicts import Verdict
+from engine.protocol.ledger import Ledger, Requirement
+from engine.protocol.plan import Subtask
+from engine.protocol.verdicts import Defect, Verdict
 from engine.runlog import RunLog
-from engine.verifier import Verifier
+from engine.verifier import Verifier, fix_for
 
 MOST_LINES = 4
 """A small model mends a few things at a time; the rest is said after the next step."""
@@ -30,26 +31,40 @@ class BoundaryLook:
         self._verifier = verifier
         self.seconds = 0.0
 
-    async def __call__(self) -> Sight:
-        """What is known about the files now; in a mode without verification, only which they are."""
+    async def __call__(self, scope: Subtask | None) -> Sight:
+        """What is known about the files now; in a mode without verification, only which they are.
+
+        Args:
+            scope: only the checks of this subtask; None for the whole ledger.
+        """
         started = time.perf_counter()
         try:
-            return await self._look()
+            return await self._look(scope)
         finally:
             self.seconds += time.perf_counter() - started
 
-    async def _look(self) -> Sight:
+    async def _look(self, scope: Subtask | None) -> Sight:
         files = await self._deliverables.candidates()
         mode = self._log.state.mode
         if not files or mode is None or not mode.verifies:
             return Sight(files=files)
         ledger = self._log.state.ledger or Ledger()
+        if scope is not None and scope.checks:
+            item = Requirement(id=scope.id, text=scope.title, checks=scope.checks, settled=True)
+            ledger = Ledger(items=(item,))
         verdict = await self._verifier.verify(ledger, self._deliverables.paths(files), "", by_code_only=True)
         return Sight(text=_words(verdict), complete=verdict.verified, wrong=not verdict.completed, files=files)
 
 
 def _words(verdict: Verdict) -> str:
-    lines = [*verdict.missing_items, *verdict.suggestions]
+    """What is wrong and how to mend it, fault by fault; what is right is not repeated."""
+    lines = [_line(defect) for defect in verdict.defects if defect.fatal]
+    lines = lines or list(verdict.missing_items)
     if not lines:
         return ""
-    return "Not right yet:\n" + "\n".join(f"- {line}" for line in dict.fromkeys(lines[:MOST_LINES]))
+    return "Not right yet:\n" + "\n".join(f"- {line}" for line in list(dict.fromkeys(lines))[:MOST_LINES])
+
+
+def _line(defect: Defect) -> str:
+    says, fix = defect.evidence.says, fix_for(defect)
+    return f"{says} {fix}" if says and says not in fix else fix

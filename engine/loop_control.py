@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -10,6 +11,8 @@ from engine.protocol.errors import ModelError
 from engine.protocol.tools import Effect
 
 SAME_ACTION_LIMIT = 2
+SAME_CHANGE_LIMIT = 3
+"""Two actions that undo each other would otherwise go on for ever."""
 ERROR_STREAK_LIMIT = 4
 
 
@@ -20,13 +23,14 @@ class Looping(ModelError):
 class LoopControl:
     """Watches the actions of one attempt at a subtask.
 
-    The same action is refused while nothing has changed since it was last done; refused twice in a row, or after a
+    The same action is refused while the files are as it left them; refused twice in a row, or after a
     streak of errors, the attempt is given up for a fresh start.
     """
 
     def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
-        self._workspace = ""
+        self._left: dict[str, str] = {}
+        self._times: Counter[str] = Counter()
+        self._current = ""
         self._refusals = 0
         self._errors = 0
 
@@ -43,13 +47,11 @@ class LoopControl:
             ModelError: it was done already and would give the same again.
             Looping: it keeps being sent.
         """
-        if workspace != self._workspace and effect == "read":
-            self._seen.clear()
-        self._workspace = workspace
         key = f"{tool} {msgspec.json.encode(arguments, order='sorted').decode()}"
-        count = self._seen.get(key, 0)
-        if count == 0:
-            self._seen[key] = 1
+        worn_out = effect != "read" and self._times[key] >= SAME_CHANGE_LIMIT
+        if self._left.get(key) != workspace and not worn_out:
+            self._current = key
+            self._times[key] += 1
             self._refusals = 0
             return
         self._refusals += 1
@@ -61,12 +63,18 @@ class LoopControl:
             code="loop.same_action",
         )
 
-    def after(self, ok: bool) -> None:
+    def after(self, ok: bool, workspace: str = "") -> None:
         """Take note of an outcome (also of replies that could not be decoded).
+
+        Args:
+            ok: it did what was asked.
+            workspace: hash of the manifest now; empty where no action was carried out.
 
         Raises:
             Looping: one error after the other.
         """
+        if self._current and workspace:
+            self._left[self._current], self._current = workspace, ""
         self._errors = 0 if ok else self._errors + 1
         if self._errors >= ERROR_STREAK_LIMIT:
             raise Looping("One action after the other failed.", code="loop.errors")

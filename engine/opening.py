@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -40,13 +41,10 @@ def _section(reading: Reading) -> str:
     return f"## {reading.name}\n{reading.text}" + (f"\n({reading.more})" if reading.truncated and reading.more else "")
 
 
-def shared_messages(
-    tools_text: str, request: str, ledger: Ledger, previews: str, budget: ContextBudget
-) -> tuple[Message, ...]:
+def shared_messages(request: str, ledger: Ledger, previews: str, budget: ContextBudget) -> tuple[Message, ...]:
     """The prefix that every role's dialogue begins with, byte for byte.
 
     Args:
-        tools_text: the dialect's description of the tools.
         request: the person's words.
         ledger: the first ledger.
         previews: see `preview_files`.
@@ -56,7 +54,7 @@ def shared_messages(
     checks = cut_middle(describe(ledger), budget.request_chars, "more requirements in the request")
     text = f"# Request\n{asked}\n\n# What must hold\n{checks or '(as asked)'}\n\n# Files\n{previews}"
     return (
-        Message(role="system", content=render("head", tools=tools_text)),
+        Message(role="system", content=render("head")),
         Message(role="user", content=f"Today is {date.today():%Y-%m-%d}.\n\n{text}"),
     )
 
@@ -67,21 +65,36 @@ def with_role(shared: Sequence[Message], text: str) -> tuple[Message, ...]:
     return (*before, Message(role=last.role, content=f"{last.content}\n\n{text}"))
 
 
-def execute_text(subtask: Subtask, earlier: Sequence[Checkpoint], problem: str, *, alone: bool) -> str:
+def execute_text(
+    subtask: Subtask,
+    earlier: Sequence[Checkpoint],
+    *,
+    facts: Sequence[str] = (),
+    problem: str = "",
+    how: str,
+    tools: str,
+    alone: bool,
+) -> str:
     """The role text of an executor.
 
     Args:
         subtask: what to do now.
         earlier: checkpoints it builds on.
+        facts: what was found in the files for it.
         problem: what went wrong in the attempt before; empty at first.
+        how: how this kind of work is done (``prompts/routes``).
+        tools: the dialect's description of the tools of this step. They stand here and not in the head, because a
+            small model that sees a tool uses it.
         alone: it is the only subtask, so that its title would repeat the request.
     """
-    lines = [f"- {one.subtask_id} ({one.status}): {one.answer} {', '.join(one.files)}".rstrip() for one in earlier]
+    lines = [f"- {one.answer} {', '.join(one.files)}".rstrip() for one in earlier]
     text = render(
         "roles/execute",
-        title="Do what the request asks." if alone else subtask.title,
-        description="" if alone else subtask.description,
+        title="Do what the request asks." if alone and not subtask.tools else subtask.title,
+        description=subtask.description,
         earlier="Results so far:\n" + "\n".join(lines) if lines else "",
+        facts="Found in the files:\n" + "\n".join(f"- {fact}" for fact in facts) if facts else "",
+        how=f"{render('roles/retry', problem=problem)}\n{how}" if problem else how,
+        tools=tools,
     )
-    text = "\n".join(line for line in text.splitlines() if line.strip())
-    return f"{text}\n{render('roles/retry', problem=problem)}" if problem else text
+    return re.sub(r"\n{3,}", "\n\n", text)

@@ -68,9 +68,7 @@ def single(text: str) -> Plan:
     """The deterministic plan: the whole request as one subtask."""
     title = " ".join(text.split())
     title = title if len(title) <= 80 else f"{title[:79]}…"
-    return Plan(
-        subtasks=(Subtask(id="task_1", title=title, description="Do what the request asks."),), origin="code"
-    )
+    return Plan(subtasks=(Subtask(id="task_1", title=title, description="Do what the request asks."),), origin="code")
 
 
 def parse_plan(reply: str, limit: int) -> Plan:

@@ -14,10 +14,12 @@ from engine.protocol.events import ModelCalled, ModelReplied, Signal, Warned
 from engine.protocol.messages import ChatReply, ChatRequest, Message, Sampling
 from engine.protocol.ports import ChatModel
 from engine.runlog import RunLog
+from engine.timing import Timeline
 
 OnSignal = Callable[[Signal], None]
 
 BACKOFF_S = (1.0, 4.0, 15.0)
+TIME_UP = "The time for this part is used up."
 
 
 class RoleModels:
@@ -27,6 +29,7 @@ class RoleModels:
         log: where calls and replies are kept.
         models: by role; the role ``execute`` stands in for those that are not named.
         sampling: how tokens are drawn at the first attempt.
+        timeline: no call outlasts the run's time; see `chat`.
         temperature_step: added for each retry, so that a retry is not the same again.
         on_signal: is told of streamed text.
     """
@@ -38,6 +41,7 @@ class RoleModels:
         *,
         sampling: Sampling,
         temperature_step: float,
+        timeline: Timeline,
         on_signal: OnSignal,
     ) -> None:
         self._log = log
@@ -45,6 +49,7 @@ class RoleModels:
         self._sampling = sampling
         self._step = temperature_step
         self._on_signal = on_signal
+        self._timeline = timeline
         self.model_s = 0.0
 
     def model(self, role: str) -> ChatModel:
@@ -70,6 +75,7 @@ class RoleModels:
         stop: tuple[str, ...] = (),
         retry: int = 0,
         prompt_tokens: int | None = None,
+        until_s: float | None = None,
     ) -> ChatReply:
         """Ask once and journal call and reply.
 
@@ -82,11 +88,11 @@ class RoleModels:
             stop: strings that end it.
             retry: how often this was asked already; raises the temperature.
             prompt_tokens: tokens of `messages` where they were counted already.
+            until_s: the call is given up when this many active seconds of the run have passed; None: at the reserve.
 
         Raises:
-            ModelError: the dialogue does not fit the window even so.
-            RetryableError: the backend kept failing.
-            UserError: the backend refused.
+            ModelError: the dialogue does not fit the window even so, or the time is used up.
+            UserError: the backend refused or kept failing.
         """
         model = self.model(role)
         if prompt_tokens is None:
@@ -101,9 +107,12 @@ class RoleModels:
             schema=schema,
             stop=stop,
         )
+        left_s = min(until_s or float("inf"), self._timeline.repair_until_s) - self._timeline.elapsed_s
+        if left_s <= 0:
+            raise ModelError(TIME_UP, code="loop.time")
         call = ModelCalled(dialogue=dialogue, role=role, model=model.name, prompt_tokens=prompt_tokens)
         await self._log.record(call)
-        reply = await self._with_retries(model, request)
+        reply = await self._in_time(left_s, model, request)
         await self._log.record(ModelReplied(dialogue=dialogue, role=role, model=model.name, reply=reply))
         return reply
 
@@ -111,6 +120,15 @@ class RoleModels:
         """Like `chat`, but a reply already journaled under this name is reused (on resume)."""
         known = self._log.state.last_reply.get(dialogue)
         return known.reply if known is not None else await self.chat(role, dialogue, messages, **options)
+
+    async def _in_time(self, left_s: float, model: ChatModel, request: ChatRequest) -> ChatReply:
+        try:
+            async with asyncio.timeout(left_s) as limit:
+                return await self._with_retries(model, request)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise ModelError(TIME_UP, code="loop.time") from error
 
     async def _with_retries(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         for number in range(len(BACKOFF_S) + 1):

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.deliverables import DELIVERABLES, Need, needs
+from engine.deliverables import DELIVERABLES, Need, needs, needs_of
 from engine.protocol.ledger import Check, Ledger
 from engine.protocol.plan import Plan, Subtask
+from prompts.loader import render
 
 TABLES = ("csv", "xlsx")
 TEXTS = ("markdown", "text", "docx", "pdf", "html")
@@ -92,9 +93,25 @@ def plan_by_routes(ledger: Ledger, tools: Sequence[str]) -> Plan | None:
     )
 
 
-def route_of(subtask: Subtask) -> Route | None:
-    """The route a subtask was planned by, told by its tools."""
-    return next((route for route in ROUTES if subtask.tools == route.tools), None)
+def how_to(subtask: Subtask | None, language: str) -> str:
+    """How a step is done, told by its route.
+
+    Args:
+        subtask: the step; None for one that may use everything.
+        language: of the request.
+    """
+    tools = subtask.tools if subtask is not None else ()
+    route = next((route for route in ROUTES if tools == route.tools), None)
+    if subtask is None or route is None:
+        return render("routes/any")
+    lines = [render(f"routes/{route.name}", language=language)]
+    names = {check.name for check in subtask.checks}
+    if route.name == "aggregate":
+        lines.append(render("routes/aggregate_total" if "total_row_formulas" in names else "routes/aggregate_plain"))
+    made = ", ".join(need.name for need in needs_of(subtask.checks) if need.name)
+    if made:
+        lines.append(render("routes/named", files=made))
+    return "\n".join(lines)
 
 
 def tools_for(checks: Sequence[Check]) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from engine.protocol.events import (
     LedgerSet,
     ModeChosen,
     PlanSet,
-    QuestionAnswered,
     RunEnded,
     RunStatus,
     StageEntered,
@@ -41,6 +40,7 @@ from engine.report import headline, render_report
 from engine.roles import RoleModels
 from engine.routes import plan_by_routes
 from engine.runlog import RunLog
+from engine.state import RunState
 from engine.steering import Steering
 from engine.subtasks import SubtaskRunner
 from engine.synthesizer import plain_answer, synthesize
@@ -62,9 +62,7 @@ class RunLimits:
         tools: names of the tools of the profile.
     """
 
-    def __init__(
-        self, *, max_subtasks: int, judge_precision: float | None, routes: bool, tools: Sequence[str]
-    ) -> None:
+    def __init__(self, *, max_subtasks: int, judge_precision: float | None, routes: bool, tools: Sequence[str]) -> None:
         self.max_subtasks = max_subtasks
         self.routes = routes
         self.tools = tuple(tools)
@@ -88,7 +86,6 @@ class Run:
         budget: limits that follow from the window.
         limits: what the profile says.
         propose: compiles requirements to checks.
-        tools_text: the dialect's description of the tools.
     """
 
     def __init__(
@@ -107,7 +104,6 @@ class Run:
         budget: ContextBudget,
         limits: RunLimits,
         propose: Proposer,
-        tools_text: str,
     ) -> None:
         self._log = log
         self._workspace = workspace
@@ -122,7 +118,6 @@ class Run:
         self._budget = budget
         self._limits = limits
         self._propose = propose
-        self._tools_text = tools_text
         self._shared: tuple[Message, ...] = ()
 
     async def execute(self) -> RunEnded:
@@ -137,7 +132,7 @@ class Run:
         ledger = await self._ledger(request, profiles)
         mode = await self._mode(request, ledger)
         previews = await preview_files(self._documents, self._attachments(), self._budget)
-        self._shared = shared_messages(self._tools_text, request.text, ledger, previews, self._budget)
+        self._shared = shared_messages(request.text, ledger, previews, self._budget)
         plan = await self._plan(request, mode)
         await self._enter("execute")
         checkpoints = await self._subtasks.run(plan, self._shared)
@@ -145,7 +140,7 @@ class Run:
         verdict = None
         if mode.verifies:
             await self._enter("verify")
-            verdict = await self._repair.run(await self._verify(0), self._shared, self._verify)
+            verdict = await self._repair.run(await self._first_verdict(), self._shared, self._verify)
             files = await self._deliverables.candidates()
             answer = answer if self._same_files(files) else plain_answer(checkpoints, files)
         return await self._deliver(request, answer, files, verdict, checkpoints)
@@ -196,15 +191,15 @@ class Run:
         text = render("roles/plan", limit=limit)
         for number in range(PLAN_TRIES):
             name = f"plan.{number + 1}"
-            reply = await self._roles.once(
-                "plan",
-                name,
-                with_role(self._shared, text),
-                max_tokens=self._budget.reply_tokens,
-                schema=PLAN_SCHEMA,
-                retry=number,
-            )
             try:
+                reply = await self._roles.once(
+                    "plan",
+                    name,
+                    with_role(self._shared, text),
+                    max_tokens=self._budget.reply_tokens,
+                    schema=PLAN_SCHEMA,
+                    retry=number,
+                )
                 return parse_plan(reply.text, limit)
             except ModelError as error:
                 await self._log.record(ActionRefused(dialogue=name, code=error.code, text=error.text))
@@ -215,12 +210,18 @@ class Run:
         known = self._log.state.synthesized
         if known is None:
             await self._enter("synthesize")
-            declared = [name for one in checkpoints for name in one.files if (self._workspace.root / name).is_file()]
+            changed = await self._deliverables.changed()
+            declared = [name for one in checkpoints for name in one.files if name in changed]
             files = tuple(dict.fromkeys([*declared, *await self._deliverables.candidates()]))
             answer = await synthesize(self._roles, self._shared, checkpoints, files, self._budget)
             known = Synthesized(answer=answer, files=files)
             await self._log.record(known)
         return known.answer, known.files
+
+    async def _first_verdict(self) -> Verdict:
+        """The verdict before all repairs; a run cut off during one must not judge half mended files as the first."""
+        known = [one.verdict for one in self._log.state.verifications if one.attempt == 0]
+        return known[0] if known else await self._verify(0)
 
     async def _verify(self, attempt: int) -> Verdict:
         ledger = self._log.state.ledger or Ledger()
@@ -257,18 +258,23 @@ class Run:
             ledger=state.ledger or Ledger(),
             verdict=verdict,
             checkpoints=checkpoints,
-            notes=[one.text for one in state.warnings] + _defaults_taken(list(state.answers.values())),
+            notes=[one.text for one in state.warnings] + _defaults_taken(state),
             seconds=self._timeline.elapsed_s,
             usage=state.usage,
         )
         await self._delivery.deliver(self._deliverables.paths(files), report)
         status: RunStatus = "unverified"
-        if not files and (failed or not answer.strip()):
+        nothing_made = not files and bool(needs(state.ledger or Ledger()))
+        if nothing_made or (not files and (failed or not answer.strip())):
             status = "failed"
         elif verdict is not None and verdict.verified and not failed:
             status = "verified"
         return RunEnded(status=status, reason=headline(verdict), answer=answer, usage=state.usage)
 
 
-def _defaults_taken(answers: Sequence[QuestionAnswered]) -> list[str]:
-    return [f"Nobody was there to ask, so this was assumed: {one.answer}" for one in answers if one.by == "default"]
+def _defaults_taken(state: RunState) -> list[str]:
+    return [
+        f"Nobody was there to ask “{state.asked[name].question}”, so this was assumed: {one.answer}"
+        for name, one in state.answers.items()
+        if one.by == "default"
+    ]

@@ -75,6 +75,7 @@ class RunState(msgspec.Struct, kw_only=True):
         delivered: the delivery; None before it.
         ended: the newest `RunEnded`; None while at work, and again after a resume.
         usage: sum of all model calls by role.
+        asked: all questions by id.
         open_questions: unanswered questions by id, in the order they were asked.
         answers: answers by question id.
         steering: messages of the person during the run, with their sequence numbers.
@@ -83,7 +84,8 @@ class RunState(msgspec.Struct, kw_only=True):
         stage_attempt: its attempt.
         stages: all stages entered, in order.
         phase: newest time phase; empty before the first.
-        active_s: seconds at work: time between events of one engine session, so that a pause or a crash costs nothing.
+        active_s: seconds at work: time between events of one engine session, so that a pause or a crash costs nothing;
+            nor does waiting for an answer.
         sessions: engine sessions so far.
     """
 
@@ -113,6 +115,7 @@ class RunState(msgspec.Struct, kw_only=True):
     delivered: Delivered | None = None
     ended: RunEnded | None = None
     usage: dict[str, Usage] = {}
+    asked: dict[str, QuestionAsked] = {}
     open_questions: dict[str, QuestionAsked] = {}
     answers: dict[str, QuestionAnswered] = {}
     steering: list[tuple[int, str]] = []
@@ -164,7 +167,7 @@ class RunState(msgspec.Struct, kw_only=True):
         now = datetime.fromisoformat(at).timestamp()
         if isinstance(event, RunCreated | RunResumed):
             self.sessions += 1
-        elif self._last_at is not None and self.ended is None:
+        elif self._last_at is not None and self.ended is None and not self.open_questions:
             self.active_s += max(0.0, now - self._last_at)  # a clock that is set back takes nothing away
         self._last_at = now
 
@@ -222,7 +225,7 @@ class RunState(msgspec.Struct, kw_only=True):
     def _apply_result(self, envelope: Envelope, event: Event) -> None:
         match event:
             case QuestionAsked():
-                self.open_questions[event.question_id] = event
+                self.asked[event.question_id] = self.open_questions[event.question_id] = event
             case QuestionAnswered():
                 self.open_questions.pop(event.question_id, None)
                 self.answers[event.question_id] = event

@@ -23,7 +23,6 @@ class Steering:
     def __init__(self, log: RunLog, propose: Proposer) -> None:
         self._log = log
         self._propose = propose
-        self._told = 0
         self.files: tuple[FileProfile, ...] = ()
 
     async def steer(self, text: str) -> None:
@@ -38,8 +37,12 @@ class Steering:
         )
         await self._log.record(LedgerSet(ledger=Ledger(items=ledger.items + items), cause="steering"))
 
-    def take(self) -> str:
-        """What has been said since the last call, as it goes into the next message; empty if nothing."""
-        fresh = [text for _, text in self._log.state.steering[self._told :]]
-        self._told += len(fresh)
-        return "\n".join(f"The person says now: {text}" for text in fresh)
+    def take(self, dialogue: str) -> str:
+        """What was said and does not stand in a dialogue (or no more, after it was shortened), for its next message.
+
+        Args:
+            dialogue: its name; a fresh one is told everything.
+        """
+        lines = [f"The person says now: {text}" for _, text in self._log.state.steering]
+        known = [message.content for message in self._log.state.dialogue(dialogue) if message.role == "user"]
+        return "\n".join(line for line in lines if not any(line in content for content in known))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.executor import Attempt, AttemptResult, Executor
+from engine.gather import Gather
+from engine.language import language_of
 from engine.opening import execute_text, with_role
 from engine.protocol.events import SubtaskEnded, SubtaskStarted
 from engine.protocol.messages import Message
 from engine.protocol.plan import Checkpoint, Plan, Subtask
+from engine.routes import how_to
 from engine.runlog import RunLog
 from engine.timing import Timeline
 
@@ -22,13 +25,15 @@ class SubtaskRunner:
         log: the run's history; finished subtasks are taken from it.
         executor: runs attempts.
         timeline: the run's time.
+        gather: finds the facts that a text needs.
         max_steps: most model turns of one attempt.
     """
 
-    def __init__(self, log: RunLog, executor: Executor, timeline: Timeline, *, max_steps: int) -> None:
+    def __init__(self, log: RunLog, executor: Executor, timeline: Timeline, gather: Gather, *, max_steps: int) -> None:
         self._log = log
         self._executor = executor
         self._timeline = timeline
+        self._gather = gather
         self._max_steps = max_steps
 
     async def run(self, plan: Plan, shared: Sequence[Message]) -> list[Checkpoint]:
@@ -47,29 +52,57 @@ class SubtaskRunner:
     async def _subtask(self, subtask: Subtask, shared: Sequence[Message], *, alone: bool) -> Checkpoint:
         problem = ""
         result = AttemptResult(status="gave_up", problem="There was no time left for it.")
+        facts = await self._gather(subtask, shared)
         for attempt in range(self._log.state.attempts.get(subtask.id, 1), ATTEMPTS + 1):
             if self._timeline.elapsed_s >= self._timeline.execute_until_s:
                 break
             if self._log.state.attempts.get(subtask.id) != attempt:
                 await self._log.record(SubtaskStarted(subtask_id=subtask.id, title=subtask.title, attempt=attempt))
             with self._log.within(subtask.id, attempt):
-                result = await self._executor.run(self._attempt(subtask, attempt, shared, problem, alone))
+                result = await self._executor.run(self._attempt(subtask, attempt, shared, facts, problem, alone))
             if result.status == "done":
                 return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
             problem = result.problem
         return Checkpoint(subtask_id=subtask.id, status="failed", files=result.files, problem=result.problem)
 
-    def _attempt(self, subtask: Subtask, number: int, shared: Sequence[Message], problem: str, alone: bool) -> Attempt:
-        earlier = [
-            self._log.state.checkpoints[identity]
-            for identity in self._log.state.checkpoints
-            if not subtask.dependencies or identity in subtask.dependencies
-        ]
+    def _attempt(
+        self,
+        subtask: Subtask,
+        number: int,
+        shared: Sequence[Message],
+        facts: Sequence[str],
+        problem: str,
+        alone: bool,
+    ) -> Attempt:
+        earlier = [self._log.state.checkpoints[identity] for identity in self._earlier(subtask)]
+        # The last attempt may use everything: the one tool that should have fitted did not.
+        tools = subtask.tools if number < ATTEMPTS else ()
+        how = how_to(subtask if tools else None, self._language())
+        text = execute_text(
+            subtask,
+            earlier,
+            facts=facts,
+            problem=problem,
+            how=how,
+            tools=self._executor.tools_text(tools),
+            alone=alone,
+        )
         return Attempt(
             dialogue=f"{subtask.id}.{number}",
             role="execute",
-            opening=with_role(shared, execute_text(subtask, earlier, problem, alone=alone)),
+            opening=with_role(shared, text),
             max_steps=self._max_steps,
             retry=number - 1,
             until_s=self._timeline.execute_until_s,
+            tools=tools,
+            scope=subtask if subtask.checks else None,
+            reminder=how,
         )
+
+    def _earlier(self, subtask: Subtask) -> list[str]:
+        known = self._log.state.checkpoints
+        return [identity for identity in known if not subtask.dependencies or identity in subtask.dependencies]
+
+    def _language(self) -> str:
+        request = self._log.state.request
+        return language_of(request.text) if request is not None else ""

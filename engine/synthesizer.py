@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.memory.budget import ContextBudget
 from engine.opening import with_role
+from engine.protocol.errors import ModelError
 from engine.protocol.messages import Message
 from engine.protocol.plan import Checkpoint
 from engine.roles import RoleModels
@@ -45,7 +46,10 @@ async def synthesize(
         return plain_answer(checkpoints, files)
     listed = "\n".join(f"- {one.subtask_id} ({one.status}): {one.answer} {one.problem}".rstrip() for one in checkpoints)
     text = render("roles/synthesize", checkpoints=listed, files=", ".join(files) or "none")
-    reply = await roles.once(
-        "synthesize", "synthesize", with_role(shared, text), max_tokens=min(400, budget.reply_tokens)
-    )
+    try:
+        reply = await roles.once(
+            "synthesize", "synthesize", with_role(shared, text), max_tokens=min(400, budget.reply_tokens)
+        )
+    except ModelError:  # no room or no time for the model's words
+        return plain_answer(checkpoints, files)
     return reply.text.strip() or plain_answer(checkpoints, files)

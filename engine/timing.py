@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Literal
 
 from engine.protocol.ports import Clock
@@ -27,12 +29,24 @@ class Timeline:
     def __init__(self, clock: Clock, budget_s: float, spent_s: float = 0.0) -> None:
         self._clock = clock
         self._origin = clock.monotonic() - spent_s
+        self._held_since: float | None = None
         self.budget_s = budget_s
         self._phase = 0
 
     @property
     def elapsed_s(self) -> float:
-        return self._clock.monotonic() - self._origin
+        now = self._clock.monotonic() if self._held_since is None else self._held_since
+        return now - self._origin
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Stand still: waiting for the person costs the run no time."""
+        self._held_since = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            self._origin += self._clock.monotonic() - self._held_since
+            self._held_since = None
 
     @property
     def remaining_s(self) -> float:

@@ -18,6 +18,8 @@ from engine.runlog import RunLog
 from engine.workspace import Workspace
 
 MIN_TOOL_S = 1.0
+CHANGES = ("write", "send")
+"""Effects that may change the workspace."""
 
 
 class ToolRunner:
@@ -50,7 +52,7 @@ class ToolRunner:
         root = self._workspace.root
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
 
-    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str) -> None:
+    async def run(self, tool: Tool, action: Action, arguments: Any, dialogue: str, note: str = "") -> None:
         """Run a tool and journal intent and result.
 
         Args:
@@ -58,10 +60,11 @@ class ToolRunner:
             action: as the model sent it.
             arguments: validated.
             dialogue: whose turn this is.
+            note: put before the result.
         """
         call_id = f"call_{self._log.state.seq + 1}"
         before = ""
-        if tool.spec.effect != "read":
+        if tool.spec.effect in CHANGES:
             files = await self._workspace.snapshot()
             await self._log.record(SnapshotTaken(name=call_id, files=files))
             before = await self.workspace_digest()
@@ -75,13 +78,13 @@ class ToolRunner:
             before=before,
         )
         await self._log.record(intent)
-        await self._effect(call_id, tool, arguments)
+        await self._effect(call_id, tool, arguments, note)
 
     async def recover(self, intent: ToolIntended, tool: Tool) -> None:
         """Deal with a call that was cut off between intent and result.
 
-        Reading is simply repeated. A call that writes is repeated from the files as they were before it. One that
-        sends is not repeated: nobody knows whether it arrived.
+        Reading and asking is simply repeated. A call that writes is repeated from the files as they were before it.
+        One that sends is not repeated: nobody knows whether it arrived.
         """
         if intent.effect == "send":
             text = "This call was interrupted; it may or may not have been carried out. It was not sent again."
@@ -89,25 +92,28 @@ class ToolRunner:
                 intent.call_id, intent.tool, ToolResult(text=text, ok=False, code="interrupted"), ChangeSet(), 0
             )
             return
-        if intent.effect != "read" and await self.workspace_digest() != intent.before:
+        if intent.effect in CHANGES and await self.workspace_digest() != intent.before:
             await self._workspace.restore(self._log.state.snapshots[intent.call_id])
             await self._log.record(SnapshotRestored(name=intent.call_id, reason="the call was interrupted"))
         await self._effect(intent.call_id, tool, msgspec.convert(intent.arguments, tool.spec.arguments, strict=False))
 
-    async def _effect(self, call_id: str, tool: Tool, arguments: Any) -> None:
+    async def _effect(self, call_id: str, tool: Tool, arguments: Any, note: str = "") -> None:
         started = time.perf_counter()
-        if tool.spec.effect == "read":
+        if tool.spec.effect not in CHANGES:
             result, changes = await self._guarded(tool, arguments), ChangeSet()
         else:
             async with self._workspace.mutation() as mutation:
                 result = await self._guarded(tool, arguments)
             changes = mutation.changes
+        if note:
+            result = msgspec.structs.replace(result, text=f"{note}\n{result.text}")
         seconds = time.perf_counter() - started
         self.tool_s += seconds
         await self._return(call_id, tool.spec.name, result, changes, seconds)
 
     async def _guarded(self, tool: Tool, arguments: Any) -> ToolResult:
-        limit_s = max(MIN_TOOL_S, self._context.time_left_s)
+        # The person is waited for as long as it takes; the run's time stands still meanwhile.
+        limit_s = None if tool.spec.effect == "ask" else max(MIN_TOOL_S, self._context.time_left_s)
         try:
             return await asyncio.wait_for(tool.run(arguments, self._context), limit_s)
         except ModelError as error:

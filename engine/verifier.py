@@ -72,6 +72,7 @@ class Verifier:
         statuses = {result.status for result in mine}
         evidence = tuple(evidence for result in mine for evidence in result.evidence)
         if "fail" in statuses:
+            evidence = tuple(one for result in mine if result.status == "fail" for one in result.evidence)
             return RequirementVerdict(requirement_id=item.id, status="fail", by="check", evidence=evidence)
         if item.settled and statuses == {"pass"}:
             return RequirementVerdict(requirement_id=item.id, status="pass", by="check", evidence=evidence)

@@ -73,10 +73,10 @@ class Script:
         self._label = label
         self.calls = 0
         for role, count in (used or {}).items():
-            self._skip(self._roles.get(role, self._common), count)
+            self._skip(role, self._roles.get(role, self._common), count)
 
-    def _skip(self, queue: list[ScriptedReply], count: int) -> None:
-        once = [entry for entry in queue if not entry.repeat][:count]
+    def _skip(self, role: str, queue: list[ScriptedReply], count: int) -> None:
+        once = [entry for entry in queue if not entry.repeat and entry.match.role in ("", role)][:count]
         for entry in once:
             queue.remove(entry)
         self.calls += len(once)

@@ -9,6 +9,7 @@ import msgspec
 from engine.protocol.messages import Message
 
 NEWEST_ROUNDS = 3
+_MARK = "- you: "
 PINNED = 2
 """The system head and the message with the request are never touched."""
 
@@ -26,26 +27,33 @@ def prune(
     """Deterministic pruning: works when the model does not.
 
     Args:
-        messages: the dialogue; the first two are pinned, then assistant and user messages alternate.
+        messages: the dialogue; the first two are pinned, then comes the digest of an earlier rewrite, if there was one,
+            and then rounds: an assistant message and what follows it.
         newest_rounds: rounds (action and observation) kept verbatim.
         digest_chars: bound of the digest.
 
     Returns:
         The rewrite, or None where nothing can be dropped.
     """
-    rounds = max(0, (len(messages) - PINNED) // 2)
-    dropped = rounds - newest_rounds
-    if dropped <= 0:
+    starts = [index for index in range(PINNED, len(messages)) if messages[index].role == "assistant"]
+    dropped = starts[: len(starts) - newest_rounds]
+    if not dropped:
         return None
-    cut = PINNED + 2 * dropped
-    lines = [_line(messages[index], messages[index + 1]) for index in range(PINNED, cut, 2)]
-    digest = "\n".join(lines)
-    if len(digest) > digest_chars:
-        digest = "…" + digest[-digest_chars:]
-    return Rewrite(keep=(*range(PINNED), *range(cut, len(messages))), summary=digest)
+    ends = [*starts, len(messages)][1:]
+    lines = [line for message in messages[PINNED : starts[0]] for line in _digested(message)]
+    lines += [_line(messages[start:end]) for start, end in zip(dropped, ends, strict=False)]
+    while len(lines) > 1 and sum(len(line) + 1 for line in lines) > digest_chars:
+        lines.pop(0)
+    cut = ends[len(dropped) - 1]
+    return Rewrite(keep=(*range(PINNED), *range(cut, len(messages))), summary="\n".join(lines)[:digest_chars])
 
 
-def _line(action: Message, observation: Message) -> str:
+def _digested(message: Message) -> list[str]:
+    return [line for line in message.content.splitlines() if line.startswith(_MARK)]
+
+
+def _line(messages: Sequence[Message]) -> str:
+    action, *rest = messages
     did = " ".join(action.content.split())[:120]
-    saw = " ".join(observation.content.split())[:160]
-    return f"- you: {did} → {saw}"
+    saw = " ".join(" ".join(message.content.split())[:160] for message in rest)
+    return f"{_MARK}{did} → {saw}"

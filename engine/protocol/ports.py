@@ -78,6 +78,13 @@ class Dialect(Protocol):
         """
         ...
 
+    def kept(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> str:
+        """The part of a reply that enters the dialogue: up to the end of the action that is carried out.
+
+        What a small model writes beyond it (further actions, invented results) would be imitated ever after.
+        """
+        ...
+
     def observation(self, observation: Observation) -> Message:
         """The message that reports a tool's result."""
         ...

@@ -27,18 +27,18 @@ class CodeBlock:
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         names = {tool.name for tool in tools}
-        calls = "\n".join(common.tool_with_example(tool) for tool in tools if tool.name not in (SCRIPT_TOOL, FILE_TOOL))
-        parts = [
-            f"Send exactly ONE action and nothing after it. You then see its result.\n\nA call is one JSON object:\n{calls}"
-        ]
-        parts[0] += f"\n- finish: the request is done and looked at.\n  {common.FINISH_EXAMPLE}"
+        calls = [common.tool_with_example(tool) for tool in tools if tool.name not in (SCRIPT_TOOL, FILE_TOOL)]
+        finish = f"- finish: the request is done and looked at.\n  {common.FINISH_EXAMPLE}"
+        parts = ["Send exactly ONE action and nothing after it. You then see its result."]
+        parts.append("\n".join(["A call is one JSON object:", *calls, finish]))
         if FILE_TOOL in names:
             parts.append(
                 f"A text document is a fenced block; Markdown is made into the named file:\n{DOCUMENT_EXAMPLE}"
             )
         if SCRIPT_TOOL in names:
+            lead = "Only where no call above can do it, a" if calls else "A"
             parts.append(
-                "Only where no call above can do it, a Python script. It runs in the folder of the files; "
+                f"{lead} Python script. It runs in the folder of the files; "
                 f"print what you need to know:\n{SCRIPT_EXAMPLE}"
             )
         return "\n\n".join(parts)
@@ -69,6 +69,9 @@ class CodeBlock:
         # A "finish" beside real work was written before the work was seen: the work comes first.
         chosen = next((call for call in found if call[0] != common.FINISH), found[0])
         return common.to_action(chosen, prose, tools)
+
+    def kept(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> str:  # noqa: ARG002 - the port's signature
+        return common.up_to_action(reply.text)
 
     def observation(self, observation: Observation) -> Message:
         return common.result_message(observation)

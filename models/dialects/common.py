@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
+import re
 import types
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -173,3 +175,21 @@ def result_message(observation: Observation) -> Message:
     if observation.full_output and observation.full_output not in observation.text:
         parts.append(f"This is cut; all of it: {observation.full_output}")
     return Message(role="user", content="\n".join(parts))
+
+
+def up_to_action(text: str) -> str:
+    """A reply up to the end of its first action: the first whole JSON object or the first closed fence.
+
+    Args:
+        text: the reply.
+    """
+    ends = []
+    fence = re.search(r"^ {0,3}```[^\n]*\n.*?(?:^ {0,3}```[ \t]*$|\Z)", text, re.MULTILINE | re.DOTALL)
+    if fence:
+        ends.append((fence.start(), fence.end()))
+    start = text.find('{"')
+    if start >= 0 and (not fence or start < fence.start()):
+        with contextlib.suppress(ValueError):  # not JSON after all: the fence, or the whole text, is what counts
+            _, end = json.JSONDecoder().raw_decode(text, start)
+            ends.append((start, end))
+    return text[: min(ends)[1]] if ends else text

@@ -67,6 +67,9 @@ class JsonAction:
             raise common.cut(example)
         raise common.no_action("one JSON object", example)
 
+    def kept(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> str:  # noqa: ARG002 - the port's signature
+        return common.up_to_action(reply.text)
+
     def observation(self, observation: Observation) -> Message:
         return common.result_message(observation)
 

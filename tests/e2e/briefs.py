@@ -8,7 +8,15 @@ import msgspec
 
 from tests.e2e.pdfwriter import Block, Heading, Paragraph, Table
 
-_PEOPLE = ("Maria Keller", "Tomás Ferreira", "Anna Lindqvist", "David Okafor", "Yuki Tanaka", "Claire Dubois", "Jonas Weber")
+_PEOPLE = (
+    "Maria Keller",
+    "Tomás Ferreira",
+    "Anna Lindqvist",
+    "David Okafor",
+    "Yuki Tanaka",
+    "Claire Dubois",
+    "Jonas Weber",
+)
 _MONTHS = ("January", "March", "April", "June", "August", "September", "November")
 _TOPICS = (
     ("Renovation of the Municipal Library", "renovation", "the library building", "visitors"),
@@ -47,13 +55,17 @@ def make_report(rng: random.Random) -> Report:
     page1: list[Block] = [
         Heading(title),
         Paragraph(
-            f"This report describes the {thing} planned for {place}. It was prepared for the steering committee and sums up the "
-            "reasons, the plan and the means. The committee asked for a decision paper that everyone concerned can read."
+            f"This report describes the {thing} planned for {place}. It was prepared for the steering committee and "
+            f"sums up the "
+            "reasons, the plan and the means. The committee asked for a decision paper that everyone concerned can "
+            "read."
         ),
         Heading("Background"),
         Paragraph(
-            f"The present state of {place} has been criticised for several years. Repairs were put off twice because money was "
-            f"short; an earlier attempt with {old_budget} EUR failed to find a contractor. {said['key figure']} This is why "
+            f"The present state of {place} has been criticised for several years. Repairs were put off twice "
+            f"because money was "
+            f"short; an earlier attempt with {old_budget} EUR failed to find a contractor. {said['key figure']} "
+            f"This is why "
             "the committee now gives the matter priority."
         ),
         Paragraph(said["reason"]),
@@ -67,8 +79,12 @@ def make_report(rng: random.Random) -> Report:
     ]
     page3: list[Block] = [
         Heading("Responsibility and risks"),
-        Paragraph(f"{said['responsible person']} {said['contractor']} Progress is reported to the committee every month."),
-        Paragraph(f"{said['main risk']} A reserve has been set aside, and the committee may stop the {thing} at any time."),
+        Paragraph(
+            f"{said['responsible person']} {said['contractor']} Progress is reported to the committee every month."
+        ),
+        Paragraph(
+            f"{said['main risk']} A reserve has been set aside, and the committee may stop the {thing} at any time."
+        ),
         Heading("Next steps"),
         Paragraph(f"{said['next step']} After that the contracts are signed and the neighbours are told in writing."),
     ]

@@ -1,4 +1,4 @@
-"""A very small PDF writer: pages of headings, wrapped paragraphs and ruled tables, with a text layer in reading order."""
+"""A very small PDF writer: headings, wrapped paragraphs and ruled tables, with a text layer in reading order."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def write_pdf(path: Path, pages: list[list[Block]]) -> None:
         ValueError: a page has more than fits on it.
     """
     objects: list[bytes] = [b"", b""]
-    for number, font in enumerate(("Helvetica", "Helvetica-Bold")):
-        del number
+    for font in ("Helvetica", "Helvetica-Bold"):
         objects.append(f"<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>".encode())
     kids = []
     for blocks in pages:

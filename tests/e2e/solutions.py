@@ -51,9 +51,12 @@ def brief(case: Case, out: Path) -> list[Path]:
     document = docx.Document()
     document.add_heading("Brief", 1)
     document.add_paragraph(
-        "The committee asked for a paper that sums up the reasons, the plan and the means of the undertaking, so that all "
-        "concerned can read it. The present state has been criticised for years, and repairs were put off because money was "
-        "short. Work is done in sections so that the place can stay in use, and the committee hears about progress monthly."
+        "The committee asked for a paper that sums up the reasons, the plan and the means of the undertaking, so "
+        "that all "
+        "concerned can read it. The present state has been criticised for years, and repairs were put off because "
+        "money was "
+        "short. Work is done in sections so that the place can stay in use, and the committee hears about progress "
+        "monthly."
     )
     for item in case.items:
         document.add_paragraph(item.sentence, style="List Bullet")

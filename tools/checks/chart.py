@@ -95,11 +95,10 @@ def _compare(bars: Bars, wanted: dict[Group, dict[str, Decimal]], params: dict[s
     if not bars.lengths:
         return unknown("No bars were found in the picture.", name)
     tall = max(bars.lengths)
-    seen = [value for value in values if value / max(values) * tall >= 1.5]
-    lengths = (
-        [length for length in bars.lengths if length >= 1.5] if len(bars.lengths) != len(values) else list(bars.lengths)
-    )
-    shown = seen if len(lengths) != len(values) else values
+    lengths = list(bars.lengths)
+    hidden = [value for value in values if value / max(values) * tall < 3]  # too short to be seen
+    missing = len(values) - len(lengths)
+    shown = sorted(values)[missing:] if 0 < missing <= len(hidden) else values
     if len(lengths) != len(shown):
         says = f"{len(bars.lengths)} bars were found, {len(values)} groups are in the source."
         return failed(defect("chart.bar_count", name, "", says, found=len(bars.lengths), expected=len(values)))

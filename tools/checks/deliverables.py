@@ -10,6 +10,7 @@ from engine.protocol.documents import CheckFiles
 from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, unknown
+from tools.checks.naming import same_name
 from tools.checks.request import Part, Request
 from tools.inspectors.texts import kind_of
 
@@ -27,7 +28,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bjson\b", ("json",)),
     (r"\bplain text\b|\btext files?\b|\btxt\b", ("text",)),
     (r"\bpowerpoint\b|\bpptx\b|\bslide ?(?:deck|show)s?\b", ("pptx",)),
-    (r"\bnotes?\b|\bnotiz\b", ("markdown", "text", "docx")),
+    (r"\bnotes?\b(?! that\b| how\b|:)|\bnotiz\b", ("markdown", "text", "docx")),
 )  # fmt: skip
 _GIVEN = re.compile(
     r"(?:\b(?:the|this|that|these|attached|my|our|given|original|source|from an?|same|enclosed|uploaded|of an?|provided|following|input)\s+(?:\w+[- ]){0,2})\Z",  # noqa: E501
@@ -41,12 +42,11 @@ _NEW = re.compile(
 
 def wanted(request: Request) -> list[dict[str, Any]]:
     """Files the request asks for: ``kinds`` that would do, and the ``name`` where one is said."""
-    given = {profile.name.lower() for profile in request.view.files}
     given_kinds = {profile.kind for profile in request.view.files}
     needs: list[dict[str, Any]] = []
     for part in request.parts:
         for name in part.names:
-            if name.lower() not in given and name not in [need["name"] for need in needs]:
+            if name in request.outputs and name not in [need["name"] for need in needs]:
                 needs.append({"kinds": [kind_of(name)], "name": name})
         for rule, kinds in _KINDS:
             if any(
@@ -130,5 +130,5 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
 
 def _fits(name: str, need: dict[str, Any]) -> bool:
     if need["name"]:
-        return name.casefold() == str(need["name"]).casefold()
+        return same_name(name, str(need["name"]))
     return not need["kinds"] or kind_of(name) in need["kinds"]

@@ -7,11 +7,13 @@ that no check tests is never settled. So a wording that is not understood leads 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from engine.protocol.documents import Column, FileProfile, RequestView, Table
-from tools.checks.words import FILE_NAME, QUOTED, Mention, mentions
+from tools.checks.naming import blanked, file_spots, same_name
+from tools.checks.words import QUOTED, Mention, key, mentions
 
 _N = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|single|ein|eine|einen|zwei|drei|half an?)"  # noqa: E501
 NUMBER_WORDS = {
@@ -40,6 +42,7 @@ TOTAL_ROW = re.compile(
     r"|\boverall totals?\b|\b(?:summen|gesamt|ergebnis)zeile\b|合计行|总计行|汇总行",
     re.IGNORECASE,
 )
+TOTAL_WORDS = re.compile(r"(?:grand |overall )?(?:totals?|sums?|all|gesamt\w*|summe)|合计|总计", re.IGNORECASE)
 _FORMULAS = (
     r"\bformulas?\b|\bformulae\b|=\s?sum\b|\bsum\(|\blive (?:sum|total|formula)|\bexcel sum\b|\bsum functions?\b|\bformeln?\b|公式"  # noqa: E501
     r"|\bnot (?:a )?(?:hard-?coded|typed|pasted|fixed|static)|\brecalculat|\bupdates? (?:itself|automatically|by itself)"  # noqa: E501
@@ -64,8 +67,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
     ("filter", r"\bwhere\b|\bwhose\b(?! (?:cells?|values?|entries|totals?|figures?|numbers?)\b)|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),  # noqa: E501
-    ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit)\b|%|占比|比例|每月"),  # noqa: E501
-    ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo)\b|加粗|颜色"),  # noqa: E501
+    ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit|net|gross|after tax|before tax|vat)\b|%|占比|比例|每月"),  # noqa: E501
+    ("format", r"\b(?:bold|italic\w*|colou?r\w*|fonts?|highlight\w* (?:in|the (?:row|cell|column))|freeze|frozen|column widths?|currency format\w*|formatted (?:as|like|with)|number format\w*|right-align\w*|align\w*|conditional\w*|border\w*|date format\w*|iso dates?|password|logo|in (?:thousands|millions|euros?|dollars)|red|blue|green|orange|purple|pink|gr[ae]y|yellow)\b|加粗|颜色"),  # noqa: E501
     ("charttext", r"\b(?:titled?|axis|axes|legend|labels?|labell?ed|gridlines?|annotat\w*|data labels|value labels)\b"),
     ("summary", r"\b(?:brief\w*|summar(?:y|ies|ise\w*|ize\w*|ising|izing)|digest|overview|abstract|synopsis|condens\w*|boil\w* (?:[\w.]+ ){0,4}down|one[- ]page (?:word )?(?:document|text|note|paper)|short(?:er)? version|shorten\w*|key (?:points|facts|takeaways|findings|messages)|takeaways|main points|executive|recap|report (?:on|about)|zusammenfass\w*|kurzfassung|one[- ]pager|hand-?out|tl;?dr|management note|memo)\b|摘要|总结|概要|简报"),  # noqa: E501
     ("items", r"\b(?:includ\w*|mention\w*|cover(?:s|ing|ed)?|stat(?:e|es|ing)|contain\w*|list(?:s|ing)?|giv(?:e|es|ing)|nam(?:e|es|ing)|with|highlight\w*|must (?:say|have|show)|make sure|tell(?:s|ing)?|focus\w*|especially|in particular|sa(?:y|ys|ying))\b"),  # noqa: E501
@@ -131,9 +134,9 @@ class Request(msgspec.Struct, kw_only=True):
     @property
     def outputs(self) -> list[str]:
         """File names in the request that are not attachments."""
-        given = {profile.name.lower() for profile in self.view.files}
+        given = [profile.name for profile in self.view.files]
         names = [name for part in self.parts for name in part.names]
-        return list(dict.fromkeys(name for name in names if name.lower() not in given))
+        return list(dict.fromkeys(name for name in names if not any(same_name(name, other) for other in given)))
 
     def mentions(self, part: Part, source: Source) -> list[Mention]:
         """Columns of a table that a clause talks about; places refer to `Part.bare`."""
@@ -142,7 +145,7 @@ class Request(msgspec.Struct, kw_only=True):
 
 def understand(view: RequestView) -> Request:
     """Read a request: demands of each asking clause, and the tables at hand."""
-    parts = [_part(clause.index, clause.text) for clause in view.clauses if clause.asks or clause.negative]
+    parts = [_part(clause.index, clause.text, view.files) for clause in view.clauses if clause.asks or clause.negative]
     sources = [
         Source(file=profile, table=table)
         for profile in view.files
@@ -156,15 +159,17 @@ def understand(view: RequestView) -> Request:
     return request
 
 
-def _part(index: int, text: str) -> Part:
-    bare = FILE_NAME.sub(lambda match: " " * len(match.group()), text)
-    words = LENGTH.sub(lambda match: " " * len(match.group()), bare)
+def _part(index: int, text: str, files: Sequence[FileProfile]) -> Part:
+    spots = file_spots(text, [profile.name for profile in files])
+    bare = _without_sheets(blanked(text, spots), files)
+    said = QUOTED.sub(lambda match: " " * len(match.group()), bare)
+    words = LENGTH.sub(lambda match: " " * len(match.group()), said)
     demands = {name for name, rule in _RULES if re.search(rule, words, re.IGNORECASE)}
-    rest = bare
-    if TOTAL_ROW.search(bare):
+    rest = said
+    if TOTAL_ROW.search(said):
         demands.add("total_row")
-        rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), bare)
-    if re.search(_FORMULAS, bare, re.IGNORECASE):
+        rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), said)
+    if re.search(_FORMULAS, said, re.IGNORECASE):
         demands.add("formulas")
         rest = re.sub(_FORMULAS, lambda match: " " * len(match.group()), rest, flags=re.IGNORECASE)
     sort = _SORT.search(rest)
@@ -189,8 +194,21 @@ def _part(index: int, text: str) -> Part:
         ops=ops,
         sort=sort.group() if sort else "",
         rounding=_digits(rounding) if rounding else None,
-        names=tuple(match.group(1).strip("'\"") for match in FILE_NAME.finditer(text)),
+        names=tuple(spot.name for spot in spots),
     )
+
+
+def _without_sheets(text: str, files: Sequence[FileProfile]) -> str:
+    """A clause with the names of worksheets blanked, so that a sheet called ``Notes`` asks for no note."""
+    columns = {column.name for profile in files for table in profile.tables for column in table.columns}
+    for name in {table.name for profile in files for table in profile.tables if table.name}:
+        place = re.escape(name)
+        rules = [rf"(?<=\bsheet )[\"'“‘]?{place}(?!\w)[\"'”’]?", rf"[\"'“‘]{place}[\"'”’]?(?= (?:work)?sheet\b| tab\b)"]
+        if name not in columns:
+            rules.append(rf"\"{place}\"|“{place}”|(?<!\w)'{place}'(?!\w)")
+        for rule in rules:
+            text = re.sub(rule, lambda match: " " * len(match.group()), text)
+    return text
 
 
 def _digits(match: re.Match[str]) -> int:
@@ -204,7 +222,9 @@ def _digits(match: re.Match[str]) -> int:
 def _resolve_conflicts(part: Part, request: Request) -> None:
     """Words with two meanings: settle which one is meant, then look for what nobody accounts for."""
     found = part.demands
-    if "outcols" in found and (found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)):
+    if "outcols" in found and (
+        found & {"rename", "dedupe", "dropcol", "keep"} or not any(p.ops for p in request.parts)
+    ):
         found.discard("outcols")
     if request.sources and "summary" in found and not part.ops and re.search(r"summari[sz]", part.bare, re.IGNORECASE):
         part.ops = ("sum",)
@@ -213,6 +233,9 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found.discard("other")
     if "noinvent" in found:
         found.discard("only")
+    for demand in ("derive", "format", "other", "filter") if request.sources else ():
+        if demand in found and not re.search(dict(_RULES)[demand], _without_columns(part.bare, request), re.IGNORECASE):
+            found.discard(demand)
     if "chart" in found and "linechart" in found:
         found.discard("chart")
     if "chart" not in found and "charttext" in found and not any("chart" in other.demands for other in request.parts):
@@ -232,17 +255,36 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
         found -= {"extreme", "chart", "rename", "dedupe", "sort", "total_row", "formulas"} & found
     if "items" in found and "summary" not in found and not any("summary" in other.demands for other in request.parts):
         found.discard("items")
-    if _stray_number(part, request):
+    if _stray_number(part, request) or _stray_quote(part, request):
         found.add("other")
 
 
+def _without_columns(text: str, request: Request) -> str:
+    """A clause with column names blanked: a column called ``net`` or ``profit margin`` asks for no computing."""
+    for source in request.sources:
+        for mention in mentions(text, source.columns):
+            if mention.exact:
+                text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return text
+
+
 def _still_other(part: Part) -> bool:
-    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""
+    """Whether something unknown is asked for beside words that only introduce what follows (``clean up``, ``compare``)."""  # noqa: E501
     intro = r"\b(?:clean\w*|fix\w*|correct\w*|tidy)\b" if part.demands & {"rename", "dedupe"} else r"\bcompar\w*\b"
     if not part.demands & {"rename", "dedupe", "chart"}:
         return True
     rest = re.sub(intro, " ", part.bare, flags=re.IGNORECASE)
     return re.search(dict(_RULES)["other"], rest, re.IGNORECASE) is not None
+
+
+def _stray_quote(part: Part, request: Request) -> bool:
+    """Something in quotation marks that is no column, file, sheet or label of a total: a value, a title, a phrase."""
+    if part.demands & {"rename", "outcols", "charttext"}:
+        return False
+    columns = {key(column.name) for source in request.sources for column in source.columns}
+    quotes = [next(group for group in match.groups() if group is not None) for match in QUOTED.finditer(part.bare)]
+    labels = TOTAL_WORDS if "total_row" in part.demands else re.compile(r"(?!)")
+    return any(key(text) not in columns and not labels.fullmatch(text.strip()) for text in quotes)
 
 
 def _stray_number(part: Part, request: Request) -> bool:

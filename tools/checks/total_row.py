@@ -10,7 +10,8 @@ from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, pick, unknown
 from tools.checks.figures import Group, Unclear, close, label
-from tools.checks.group_totals import TOTAL_LABEL, expected, figure_column, group_columns
+from tools.checks.group_tables import TOTAL_LABEL, figure_column, group_columns
+from tools.checks.group_totals import expected
 from tools.checks.reading import readings
 from tools.checks.request import Request
 from tools.inspectors.formulas import summed_rows

@@ -1,4 +1,4 @@
-"""Words of requests: tokens, stems, column mentions, file names. English first, some German and Chinese."""
+"""Words of requests: tokens, stems, column mentions. English first, some German and Chinese."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ import msgspec
 
 from engine.protocol.documents import Column
 
-FILE_NAME = re.compile(
-    r"[\"'“‘`]?([^\s\"'“”‘’`,;:()<>|*?/\\]+\.(?:csv|tsv|xlsx|xlsm|docx|pptx|pdf|md|markdown|txt|json|html?|png|jpe?g|gif"
-    r"|bmp|webp|tiff?))\b[\"'”’`]?",
-    re.IGNORECASE,
-)
 QUOTED = re.compile(
     r"\"([^\"\n]+)\"|“([^”\n]+)”|‘([^’\n]+)’|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)|«([^»\n]+)»|「([^」\n]+)」"
 )
@@ -189,7 +184,3 @@ def quoted(text: str) -> list[str]:
     """What stands in quotation marks."""
     return [next(group for group in match.groups() if group is not None).strip() for match in QUOTED.finditer(text)]
 
-
-def file_names(text: str) -> list[str]:
-    """File names written in a text."""
-    return [match.group(1).strip("'\"") for match in FILE_NAME.finditer(text)]

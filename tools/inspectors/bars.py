@@ -80,6 +80,7 @@ def find_bars(pixels: Any) -> Bars:
     best, best_area = Bars(), 0
     for vertical in (True, False):
         found = _aligned(boxes, vertical)
+        found = [box for box in found if (box.height if vertical else box.width) >= 2]  # pieces of the axis line
         area = sum(box.area for box in found)
         if area > best_area:
             best_area = area
@@ -196,9 +197,10 @@ def _aligned(boxes: Sequence[Box], vertical: bool) -> list[Box]:
 
 def _side_by_side(boxes: Sequence[Box], vertical: bool) -> list[Box]:
     kept: list[Box] = []
-    for box in sorted(boxes, key=lambda item: (item.left, -item.height) if vertical else (item.top, -item.width)):
-        start = box.left if vertical else box.top
-        if not kept or start >= (kept[-1].right if vertical else kept[-1].bottom) - 1:
+    for box in sorted(boxes, key=lambda item: -item.area):  # the blended edge of a bar is no bar of its own
+        start, end = (box.left, box.right) if vertical else (box.top, box.bottom)
+        spans = [(other.left, other.right) if vertical else (other.top, other.bottom) for other in kept]
+        if all(start >= other_end - 1 or end <= other_start + 1 for other_start, other_end in spans):
             kept.append(box)
     return kept
 

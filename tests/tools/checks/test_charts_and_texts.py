@@ -200,3 +200,14 @@ def test_brief(bench: Callable[..., Any], tmp_path: Path, text: str) -> None:
     ):
         status, codes = asked.judge(brief(out, paragraphs))
         assert status == "fail" and code in codes, (code, status, codes)
+
+
+def test_lines_broken_by_the_page_and_items_in_other_words(bench: Callable[..., Any], tmp_path: Path) -> None:
+    source = tmp_path / "report.txt"
+    source.write_text(
+        REPORT.replace("reopening the bridge is", "reopening the bridge over the whole harbour is\n"), encoding="utf-8"
+    )
+    out = brief(tmp_path / "out" / "brief.docx", GOOD_BRIEF)
+    assert bench(BRIEFS[0], source).judge(out)[0] == "pass"
+    other = bench("Write a one-page brief in Word. Include the budget and the postal zone.", source)
+    assert other.judge(out)[0] == "unknown"

@@ -207,3 +207,18 @@ def test_table_edit(bench: Callable[..., Any], tmp_path: Path, text: str) -> Non
             continue
         status, codes = asked.judge(edited(source, out, change))
         assert status == "fail" and code in codes, (code, codes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Total amount per region as CSV, in thousands.",
+        "Total amount after tax per region as a CSV.",
+        "Total amount per region as a CSV in German.",
+        "Top 2 regions by total amount as CSV.",
+        "Bar chart of amount per region as PNG with red bars.",
+        "Line chart of amount by region, PNG.",
+    ],
+)
+def test_further_wishes_keep_a_clause_open(bench: Callable[..., Any], sales: Path, text: str) -> None:
+    assert bench(text, sales).unsettled
