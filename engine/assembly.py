@@ -153,7 +153,7 @@ def assemble(
         workspace=workspace,
         documents=documents,
         roles=roles,
-        subtasks=SubtaskRunner(log, executor, timeline, Gather(log, roles), max_steps=profile.max_steps),
+        subtasks=SubtaskRunner(log, executor, timeline, workspace, Gather(log, roles), max_steps=profile.max_steps),
         repair=Repair(log, executor, workspace, deliverables, timeline, max_steps=profile.max_steps),
         deliverables=deliverables,
         delivery=Delivery(log, Path(request.out_dir), folder.root),

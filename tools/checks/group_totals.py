@@ -38,6 +38,7 @@ def propose(request: Request) -> list[Offer]:
             | _order(request, reading, covers)
             | _rounding(request, covers)
             | _dedupe(request, covers)
+            | _only(request, covers)
         )
         what = " and ".join(reading.ops) + " of " + (", ".join(reading.values) or "rows")
         says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."  # noqa: E501
@@ -156,6 +157,12 @@ def _dedupe(request: Request, covers: dict[int, set[str]]) -> dict[str, Any]:
     return {}
 
 
+def _only(request: Request, covers: dict[int, set[str]]) -> dict[str, Any]:
+    for part in request.having("onlycols"):
+        covers.setdefault(part.index, set()).add("onlycols")
+    return {"only_columns": True} if request.having("onlycols") else {}
+
+
 def expected(params: dict[str, Any], files: CheckFiles) -> dict[Group, dict[str, Decimal]]:
     """The right figures of a check's parameters.
 
@@ -179,7 +186,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
 
     Args:
         params: ``source``, ``sheet``, ``groups``, ``values``, ``ops``; ``kinds`` and ``file`` of the result;
-            ``order``, ``rounding``, ``drop_duplicates``.
+            ``order``, ``rounding``, ``drop_duplicates``, ``only_columns`` (no others beside groups and figures).
         files: the files.
     """
     try:

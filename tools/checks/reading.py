@@ -60,13 +60,60 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 def readings(request: Request) -> list[Reading]:
     """The figures asked for, each once; a clause that several tables answer is left out unless it names one."""
     found: list[Reading] = []
+    summed = bool(request.having("total_row"))  # what ends in a total is a table of sums
     for part in request.parts:
-        if part.demands & {"rename", "dedupe"} or not (part.ops or part.demands & {"chart", "extreme", "aggregate"}):
+        if part.demands & {"rename", "dedupe"} or not (
+            part.ops or summed or part.demands & {"chart", "extreme", "aggregate"}
+        ):
             continue
         here = [reading for source in _candidates(part, request) if (reading := _read(part, request, source))]
         if len(here) == 1 and here[0] not in found:
             found.append(here[0])
-    return _merged(found)
+    made = _merged(found) or _across(request)
+    if summed and len(made) == 1 and not request.having("chart"):
+        return [msgspec.structs.replace(made[0], ambiguous=False)]
+    return made
+
+
+def adopt(request: Request) -> None:
+    """Clauses that only help to say which figures are meant ask for these figures: ``one row per region is fine``."""
+    found = readings(request)
+    for part in request.parts:
+        own = [reading for reading in found if part.index in reading.clauses and not reading.ambiguous]
+        if own and not part.demands - {"total_row", "formulas"}:
+            part.demands.add("aggregate")
+        elif not part.demands and len(found) == 1 and _repeats(part, request, found[0]):
+            part.demands.add("aggregate")
+
+
+def _repeats(part: Part, request: Request, reading: Reading) -> bool:
+    """Whether a clause says no more than what the groups and values are."""
+    for source in request.sources:
+        if (source.file.name, source.table.name) == (reading.file, reading.sheet):
+            places = request.mentions(part, source)
+            groups = _groups(part.bare, places, source)
+            return set(groups) == set(reading.groups) and {m.column for m in places} <= reading.columns
+    return False
+
+
+def _across(request: Request) -> list[Reading]:
+    """Figures that take two clauses to say: ``Group the orders by region and`` | ``sum the revenue``."""
+    parts = [p for p in request.parts if not p.demands & {"rename", "dedupe"}]
+    for first, second in zip(parts, parts[1:], strict=False):  # noqa: RUF007
+        if not (first.ops or second.ops) or "extreme" in first.demands | second.demands:
+            continue
+        both = msgspec.structs.replace(
+            first,
+            text=f"{first.text} {second.text}",
+            bare=f"{first.bare} {second.bare}",
+            demands=first.demands | second.demands,
+            ops=tuple(dict.fromkeys((*first.ops, *second.ops))),
+            names=(*first.names, *second.names),
+        )
+        here = [reading for source in _candidates(both, request) if (reading := _read(both, request, source))]
+        if len(here) == 1:
+            return [msgspec.structs.replace(here[0], clauses=(first.index, second.index))]
+    return []
 
 
 def _candidates(part: Part, request: Request) -> list[Source]:

@@ -24,6 +24,7 @@ from tools.checks import (
     unchanged,
 )
 from tools.checks.base import Offer, unknown
+from tools.checks.reading import adopt
 from tools.checks.request import Part, Request, understand
 from tools.checks.stopwords import PLAIN
 from tools.checks.words import tokens
@@ -61,6 +62,7 @@ def propose_checks(view: RequestView) -> list[Proposal]:
         part of a clause's demands comes as a partial proposal for it.
     """
     request = understand(view)
+    adopt(request)
     for part in request.parts:
         _add_plain_demands(part, request)
     offers = [offer for kind in KINDS for offer in kind.propose(request)]

@@ -42,6 +42,12 @@ TOTAL_ROW = re.compile(
     r"|\boverall totals?\b|\b(?:summen|gesamt|ergebnis)zeile\b|合计行|总计行|汇总行",
     re.IGNORECASE,
 )
+_TABLE_SUMMARY = re.compile(
+    r"\b(?:excel|xlsx|csv|spreadsheet|table|workbook)[ -]summary\b|\bsummary[ -](?:table|sheet|workbook|file|csv|spreadsheet)\b"
+    r"|\bsummary (?:in|as|to|into) (?:an? )?(?:excel|csv|xlsx|spreadsheet|workbook|table)",
+    re.IGNORECASE,
+)
+"""A summary that is a table of totals, no text."""
 TOTAL_WORDS = re.compile(r"(?:grand |overall )?(?:totals?|sums?|all|gesamt\w*|summe)|合计|总计", re.IGNORECASE)
 _FORMULAS = (
     r"\bformulas?\b|\bformulae\b|=\s?sum\b|\bsum\(|\blive (?:sum|total|formula)|\bexcel sum\b|\bsum functions?\b|\bformeln?\b|公式"  # noqa: E501
@@ -65,6 +71,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("rename", r"\brenam\w*|\bumbenenn\w*|\bbenenne\b|重命名|改名|改为|\b(?:call|name|label|title) (?:the )?[^.;]{1,60}?\b(?:instead|column|header)|\b(?:should|must|shall|to) (?:now )?be (?:named|called|titled|labelled|labeled)\b|\bchange (?:the )?(?:column )?(?:headers?|headings?|names?|titles?|columns?)\b|\b(?:becomes?|turns? into)\b|→|->|=>|\b(?:should|must|shall) (?:now )?read\b"),  # noqa: E501
     ("dedupe", r"\b(?:duplicat\w*|dedup\w*|de-dup\w*|repeated (?:rows?|lines?|records?|entries)|identical (?:rows?|lines?|records?|entries)|doppelte\w*|duplikate\w*|(?:rows?|lines?|records?|entries) (?:that|which) (?:occur|appear|are (?:repeated|listed)|repeat|show up)\w*)\b|去重|重复"),  # noqa: E501
     ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
+    ("onlycols", r"\b(?:only|just)\b[^.;,]*\bcolumns?\b|\b(?:ignor\w*|skip\w*|disregard\w*|leav\w* out|omit\w*|without|forget\w*|drop\w*|remove)\b (?:about )?(?:all )?(?:the |any |of the )?(?:other|rest|remaining)[^.;]*\bcolumns?\b|\bno (?:other|extra|further|more) columns?\b|\bcolumns?\b[^.;]*\bnothing (?:else|more)\b|\bthe other columns? (?:can|should|may|are) (?:be |go|not)"),  # noqa: E501
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
     ("filter", r"\bwhere\b|\bwhose\b(?! (?:cells?|values?|entries|totals?|figures?|numbers?)\b)|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),  # noqa: E501
     ("derive", r"\b(?:percent\w*|shares?|proportion\w*|ratios?|growth|cumulative|running|moving|differences?|multipl\w*|times|minus|divided?|per month|per year|per quarter|per week|per day|monthly|weekly|yearly|quarterly|daily|year[- ]on[- ]year|standard deviation|variance|percentile\w*|margin|profit|net|gross|after tax|before tax|vat)\b|%|占比|比例|每月"),  # noqa: E501
@@ -81,7 +88,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("noindex", r"\b(?:no|without an?|not? an?) (?:row )?(?:index|row numbers?)\b|\bindex column\b"),
 )  # fmt: skip
 _OPS = {
-    "sum": r"\btotal(?:s|led|ed|ling|ing)?\b|\bsum(?:s|med|ming)?\b|\bsum up\b|\badd(?:s|ed|ing)? (?:\w+ ){0,4}?(?:up|together)\b|\bsubtotals?\b|\bhow much\b|\bin total\b|\baltogether\b|\bcombined\b|\bsumme\w*\b|\bsummier\w*\b|\bgesamt\w*\b|总和|总额|合计|求和|总计|总",  # noqa: E501
+    "sum": r"\btotal(?:s|led|ed|ling|ing)?\b|\bsum(?:s|med|ming)?\b|\bsum up\b|\badd(?:s|ed|ing)? (?:\w+ ){0,4}?(?:up|together)\b|\bsubtotals?\b|\bhow much\b|\bcomes? to\b|\bin total\b|\baltogether\b|\bcombined\b|\bsumme\w*\b|\bsummier\w*\b|\bgesamt\w*\b|总和|总额|合计|求和|总计|总",  # noqa: E501
     "mean": r"\baverages?\b|\bmean\b|\bavg\b|\bon average\b|\bdurchschnitt\w*\b|\bmittelwert\w*\b|平均",
     "median": r"\bmedian\b",
     "count": r"\bcount(?:s|ed|ing)?\b|\bnumber of\b|\bhow many\b|\btall(?:y|ies)\b|\bfrequenc\w+\b|\banzahl\b|\bwie viele\b|个数|数量|多少个",  # noqa: E501
@@ -247,6 +254,10 @@ def _resolve_conflicts(part: Part, request: Request) -> None:
     if "only" in found and found & {"rename", "dedupe", "keep"}:
         found.discard("only")
         found.add("keep")
+    if "onlycols" in found:
+        found -= {"only", "filter", "dropcol", "outcols", "keep"}
+    if "summary" in found and any(p.ops for p in request.parts) and _TABLE_SUMMARY.search(part.bare):
+        found.discard("summary")
     if "extreme" in found and "sort" in found and not re.search(r"\bwhich|\bnam(?:e|ing)", part.bare, re.IGNORECASE):
         found.discard("extreme")
     if part.ops and "extreme" not in found and not found & {"chart", "rename", "dedupe", "keep"} and request.sources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -144,6 +145,9 @@ def _cell(
     found = number(grid.rows[total][column])
     if params["formulas"] and not formula:
         says = "The total is a typed-in value." if found is not None else "The total is missing."
+        return [defect("total.not_formula", name, where, says, column=grid.header[column])]
+    if params["formulas"] and not re.search(r"[A-Za-z]{1,3}\$?\d|[A-Za-z]\w*\[", formula):
+        says = f"{formula} is a number, it does not refer to the rows."
         return [defect("total.not_formula", name, where, says, column=grid.header[column])]
     defects: list[Defect] = []
     rows = summed_rows(formula, grid.left + column) if formula else None

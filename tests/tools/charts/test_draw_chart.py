@@ -55,8 +55,10 @@ def measured(source: Path, target: Path) -> str:
     return check.run(params, files).status
 
 
-@pytest.mark.parametrize("kind", ["bar", "barh"])
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 15, 26, 40])
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [*((count, "bar") for count in (1, 2, 3, 12, 26, 40)), *((count, "barh") for count in (1, 15, 40))],
+)
 def test_bars_are_as_long_as_their_figures(tmp_path: Path, count: int, kind: str) -> None:
     figures = {f"Long name of warehouse {n} (north)": 40.0 + (n * 37) % 101 * 7.25 for n in range(count)}
     source, target = table(tmp_path, figures), tmp_path / "c.png"
