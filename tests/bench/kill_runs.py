@@ -1,6 +1,9 @@
 """Kills a run with SIGKILL at random moments, resumes it, and looks at what is left.
 
     python tests/bench/kill_runs.py --times 20 --seed 1
+    python tests/bench/kill_runs.py --each-event
+
+With ``--each-event`` the engine dies after its first event, in another run after its second, and so on.
 
 Prints one line a kill. Ends with status 1 if a result is wrong, doubled or missing, an attachment was changed, or a
 process of the run was still there three seconds after the kill.
@@ -9,8 +12,10 @@ process of the run was still there three seconds after the kill.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import csv
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -81,6 +86,11 @@ class Desk:
             "run", REQUEST, "--attach", str(self.orders), "--out", str(out), "--mode", "verify", "--profile", "scripted"
         )
 
+    def begin_to_die(self, out: Path, after_seq: int) -> subprocess.Popen[bytes]:
+        """A run whose process ends itself, without any clearing up, when that event was told."""
+        argv = [sys.executable, __file__, "--die-after", str(after_seq), str(self.script), str(self.orders), str(out)]
+        return subprocess.Popen(argv, env=self._env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+
     def runs(self) -> set[str]:
         folder = self.home / "data" / "runs"
         return {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
@@ -136,6 +146,47 @@ def kill_once(desk: Desk, out: Path, at_s: float) -> Kill:
     return kill
 
 
+def die_at_each_event(desk: Desk, folder: Path) -> list[Kill]:
+    """Let runs die after their first, second, … event, until one gets to its end."""
+    attached = hashlib.sha256(desk.orders.read_bytes()).hexdigest()
+    kills = []
+    for number in itertools.count(1):
+        out = folder / f"event {number}"
+        before = desk.runs()
+        process = desk.begin_to_die(out, number)
+        output, _ = process.communicate()
+        if process.returncode == 0:
+            return kills
+        kill = Kill(at_s=0.0, stage=output.decode().strip())
+        status = resume(desk, out, desk.runs() - before, kill)
+        over = kill.stage == "RunEnded"  # nothing was left to resume
+        kill.fault = fault_of(desk, out, 0 if over else status, attached)
+        kills.append(kill)
+        print(f"{number:3}  died after {kill.stage:16} {kill.resumes} resumed: {kill.fault or 'right'}", flush=True)
+    raise AssertionError("unreachable")
+
+
+async def run_and_die(after_seq: int, script: Path, orders: Path, out: Path) -> None:
+    """The process of `Desk.begin_to_die`."""
+    from engine.app import open_engine
+    from engine.protocol.events import Envelope, Event
+    from engine.protocol.tasks import Mode, TaskRequest
+
+    def on_event(envelope: Envelope, event: Event) -> None:
+        if envelope.seq >= after_seq:
+            os.write(1, type(event).__name__.encode())
+            os._exit(137)
+
+    engine = await open_engine(script=script)
+    request = TaskRequest(
+        text=REQUEST, attachments=(str(orders),), out_dir=str(out), mode=Mode.VERIFY, profile="scripted"
+    )
+    handle = await engine.start(request)
+    handle.subscribe(on_event, lambda _: None)
+    await handle.result()
+    await engine.aclose()
+
+
 def resume(desk: Desk, out: Path, new: set[str], kill: Kill) -> int:
     """Go on with the run that was killed; one that had not begun is begun anew."""
     for run_id in new:
@@ -182,8 +233,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--each-event", action="store_true", help="die after each event instead")
+    parser.add_argument("--die-after", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    kills = measure(arguments.times, arguments.seed)
+    if arguments.die_after:
+        after_seq, script, orders, out = arguments.die_after
+        asyncio.run(run_and_die(int(after_seq), Path(script), Path(orders), Path(out)))
+        return 0
+    if arguments.each_event:
+        with tempfile.TemporaryDirectory(prefix="kill-runs-") as folder:
+            kills = die_at_each_event(Desk(Path(folder)), Path(folder))
+    else:
+        kills = measure(arguments.times, arguments.seed)
     wrong = [kill for kill in kills if kill.fault]
     print(f"{len(kills) - len(wrong)} of {len(kills)} right, {sum(kill.left for kill in kills)} processes left")
     return 1 if wrong else 0

@@ -10,6 +10,7 @@ ratio is above 1.2.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import statistics
@@ -66,7 +67,7 @@ async def measure(folder: Path) -> list[dict[str, float]]:
 def overheads(marks: list[dict[str, float]]) -> list[float]:
     """Seconds of each step that are nobody else's."""
     own = [mark["total"] - sum(mark[kind] for kind in OTHERS) for mark in marks]
-    return [after - before for before, after in zip(own, own[1:], strict=False)]
+    return [after - before for before, after in itertools.pairwise(own)]
 
 
 def around(values: list[float], step: int) -> float:

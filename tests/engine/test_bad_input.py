@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -253,3 +254,31 @@ def test_a_bad_script_and_a_bad_profile_are_told(bench: Desk) -> None:
     refused(bench.run(path), "cannot be read", "JSON")
     (bench.folder / "replies.json").unlink()
     refused(bench.run(path), "cannot be read")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_control_c_pauses_and_the_run_is_resumed(bench: Desk) -> None:
+    path = made(bench.folder / "orders.csv")
+    bench.script({"text": right("orders.csv"), "delay_s": 60})
+    argv = [*bench.argv(REQUEST, path), "--json"]
+    with subprocess.Popen(argv, env=bench.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        run_id = next(json.loads(line)["run_id"] for line in process.stdout if '"type":"ModelCalled"' in line)
+        process.send_signal(signal.SIGINT)
+        last = [json.loads(line) for line in process.stdout][-1]
+    assert process.returncode == 130 and last["body"]["status"] == "paused"
+    assert bench.left() == []
+    bench.script(right("orders.csv"))
+    argv = [
+        sys.executable,
+        "-m",
+        "engine.cli",
+        "runs",
+        "resume",
+        run_id,
+        "--script",
+        str(bench.folder / "replies.json"),
+    ]
+    done = subprocess.run(argv, env=bench.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "11.75" in (bench.out / "totals.csv").read_text()
