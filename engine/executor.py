@@ -265,7 +265,9 @@ class Executor:
             told.add(sight.text)
             raise ModelError(sight.text, code="finish.wrong")
         existing = tuple(found for name in files if (found := self._runner.found(name)))
-        if files and not existing and "no_file" not in told:
+        if files and not existing:
+            if "no_file" in told:
+                raise Looping("It was called done twice, but the file it names is not there.", code="finish.no_file")
             told.add("no_file")
             raise ModelError(
                 f"finish names {', '.join(files)}, but no such file is here. Make the file first.",

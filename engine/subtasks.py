@@ -76,6 +76,7 @@ class SubtaskRunner:
             if result.status == "done":
                 return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
             problem = result.problem
+        await self._better_than_nothing(subtask)
         return Checkpoint(subtask_id=subtask.id, status="failed", files=result.files, problem=result.problem)
 
     async def _fresh_files(self, subtask: Subtask, attempt: int) -> None:
@@ -84,8 +85,26 @@ class SubtaskRunner:
         if attempt == 1:
             await self._log.record(SnapshotTaken(name=name, files=await self._workspace.snapshot()))
         else:
-            await self._workspace.restore(self._log.state.snapshots[name])
-            await self._log.record(SnapshotRestored(name=name, reason="a fresh attempt"))
+            left = f"{subtask.id}.{attempt - 1}.left"
+            if left not in self._log.state.snapshots:  # else cut off here: the files may be set back already
+                await self._log.record(SnapshotTaken(name=left, files=await self._workspace.snapshot()))
+            await self._restore(name, "a fresh attempt")
+
+    async def _better_than_nothing(self, subtask: Subtask) -> None:
+        """Where the last attempt left nothing, what an earlier one left is taken: it may be mended, or nearly right."""
+        snapshots = self._log.state.snapshots
+        start = snapshots.get(f"{subtask.id}.start")
+        if start is None or await self._workspace.snapshot() != start:
+            return
+        for number in range(ATTEMPTS, 0, -1):
+            name = f"{subtask.id}.{number}.left"
+            if snapshots.get(name, start) != start:
+                await self._restore(name, "an earlier attempt left more")
+                return
+
+    async def _restore(self, name: str, reason: str) -> None:
+        await self._workspace.restore(self._log.state.snapshots[name])
+        await self._log.record(SnapshotRestored(name=name, reason=reason))
 
     def _attempt(
         self,

@@ -158,7 +158,21 @@ async def test_a_repair_that_makes_things_worse_is_undone(desk: Desk) -> None:
     ended, watcher = await desk.run(replies)
     assert ended.status == "unverified"
     assert watcher.of(RepairEnded)[0].kept is False
-    assert watcher.of(SnapshotRestored)[0].name == "repair.1"
+    assert watcher.of(SnapshotRestored)[-1].name.startswith("repair.")
+    assert totals(desk.out / "totals.csv") == {"North": 11.75, "East": 7.0}
+
+
+async def test_a_repair_that_was_cut_off_is_measured_against_what_was_before_it(desk: Desk) -> None:
+    insist = {"text": finish("So it stays.", "totals.csv"), "repeat": True}
+    slow = {"roles": {"execute": [LOST, insist], "repair": [WORSE, {"text": finish(), "delay_s": 60}]}}
+    handle, watcher = await desk.start(slow)
+    await watcher.until(ModelCalled, lambda event: event.role == "repair")
+    await watcher.until(ToolReturned, lambda event: "removed" in event.observation.text)
+    await handle.pause()
+    assert not (handle.folder / "workspace" / "totals.csv").exists()
+    again, watcher = await desk.resume(handle.run_id, {"roles": {"execute": [LOST, insist], "repair": [WORSE, insist]}})
+    assert (await again.result()).status == "unverified"
+    assert watcher.of(RepairEnded)[0].kept is False
     assert totals(desk.out / "totals.csv") == {"North": 11.75, "East": 7.0}
 
 
@@ -328,5 +342,5 @@ async def test_a_dialogue_that_outgrows_its_window_is_shortened_and_stays_valid(
 async def test_files_too_big_for_the_window_end_in_words_and_not_in_a_fault(desk: Desk) -> None:
     profile = desk.profile("tiny", window=1024, reply_tokens=128, tools=["python_interpreter"])
     long = desk.file("orders.csv", "region,amount\n" + "\n".join(f"{n},{'9' * 30}" for n in range(900)))
-    ended, _ = await desk.run([RIGHT], "Add up the amount. " * 200, long, profile=profile)
+    ended, _ = await desk.run([{"text": RIGHT, "repeat": True}], "Add up the amount. " * 200, long, profile=profile)
     assert ended.status in ("failed", "unverified")
