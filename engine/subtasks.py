@@ -74,6 +74,7 @@ class SubtaskRunner:
             with self._log.within(subtask.id, attempt):
                 result = await self._executor.run(self._attempt(subtask, attempt, shared, facts, problem, alone))
             if result.status == "done":
+                await self._better_than_nothing(subtask)
                 return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
             problem = result.problem
         await self._better_than_nothing(subtask)
