@@ -8,7 +8,15 @@ import msgspec
 
 from tests.e2e.pdfwriter import Block, Heading, Paragraph, Table
 
-_PEOPLE = ("Maria Keller", "Tomás Ferreira", "Anna Lindqvist", "David Okafor", "Yuki Tanaka", "Claire Dubois", "Jonas Weber")
+_PEOPLE = (
+    "Maria Keller",
+    "Tomás Ferreira",
+    "Anna Lindqvist",
+    "David Okafor",
+    "Yuki Tanaka",
+    "Claire Dubois",
+    "Jonas Weber",
+)
 _MONTHS = ("January", "March", "April", "June", "August", "September", "November")
 _TOPICS = (
     ("Renovation of the Municipal Library", "renovation", "the library building", "visitors"),
@@ -67,8 +75,12 @@ def make_report(rng: random.Random) -> Report:
     ]
     page3: list[Block] = [
         Heading("Responsibility and risks"),
-        Paragraph(f"{said['responsible person']} {said['contractor']} Progress is reported to the committee every month."),
-        Paragraph(f"{said['main risk']} A reserve has been set aside, and the committee may stop the {thing} at any time."),
+        Paragraph(
+            f"{said['responsible person']} {said['contractor']} Progress is reported to the committee every month."
+        ),
+        Paragraph(
+            f"{said['main risk']} A reserve has been set aside, and the committee may stop the {thing} at any time."
+        ),
         Heading("Next steps"),
         Paragraph(f"{said['next step']} After that the contracts are signed and the neighbours are told in writing."),
     ]

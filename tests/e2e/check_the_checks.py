@@ -106,7 +106,10 @@ def explain(outcome: Outcome) -> str:
     """An outcome in lines for people."""
     texts = {item.id: item for item in outcome.ledger.items}
     head = f"{outcome.case.kind} {outcome.case.seed} [{outcome.variant.name}]"
-    lines = [f"{head} verified={outcome.verdict.verified} completed={outcome.verdict.completed}", f"  {outcome.case.request}"]
+    lines = [
+        f"{head} verified={outcome.verdict.verified} completed={outcome.verdict.completed}",
+        f"  {outcome.case.request}",
+    ]
     for item in outcome.verdict.items:
         names = ", ".join(check.name for check in texts[item.requirement_id].checks)
         says = "; ".join(e.says for e in item.evidence)[:220]

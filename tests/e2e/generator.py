@@ -190,7 +190,8 @@ def _table(rng: random.Random, count: int, *, messy: bool, positive: bool = Fals
     style = rng.choice(("snake", "camel", "title", "title", "lower", "upper"))
     foreign = rng.random() < 0.25
     group, measure = (
-        FOREIGN[words] if foreign and words in FOREIGN else styled(words, style) for words in (group_words, world.measure)
+        FOREIGN[words] if foreign and words in FOREIGN else styled(words, style)
+        for words in (group_words, world.measure)
     )
     identity, when, second, other = (
         styled(words, style) for words in (world.identity, world.when, second_words, world.other)
@@ -230,7 +231,9 @@ def _sums(table: _Table) -> dict[str, float]:
     totals: dict[str, float] = {}
     for row in table.rows:
         value = row[measure]
-        totals[str(row[group])] = totals.get(str(row[group]), 0.0) + (float(value) if isinstance(value, int | float) else 0.0)
+        totals[str(row[group])] = totals.get(str(row[group]), 0.0) + (
+            float(value) if isinstance(value, int | float) else 0.0
+        )
     return {name: round(value, 6) for name, value in totals.items()}
 
 

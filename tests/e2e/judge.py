@@ -122,7 +122,9 @@ def _totals_xlsx(case: Case, files: list[Path], notes: list[str]) -> None:
 
 def _grid(case: Case, rows: list[list[Any]], notes: list[str]) -> tuple[int, int, int | None]:
     """Find header, groups and totals; gives the group column, the measure column and the row of the grand total."""
-    start = next((index for index, row in enumerate(rows[:4]) if sum(bool(str(c or "").strip()) for c in row) >= 2), None)
+    start = next(
+        (index for index, row in enumerate(rows[:4]) if sum(bool(str(c or "").strip()) for c in row) >= 2), None
+    )
     _require(start is not None, "there is no header")
     assert start is not None
     header, body = rows[start], rows[start + 1 :]
@@ -166,7 +168,9 @@ def _grand_total_row(labels: list[str], rest: list[int], data: list[int]) -> int
         return None
     _require(len(rest) == 1, f"rows that are no group: {', '.join(labels[index] or '(no name)' for index in rest)}")
     _require(rest[0] > max(data), f"a row that is no group stands between: {labels[rest[0]] or '(no name)'}")
-    _require(not labels[rest[0]] or bool(_TOTAL.search(labels[rest[0]])), f"{labels[rest[0]]!r} is not one of the groups")
+    _require(
+        not labels[rest[0]] or bool(_TOTAL.search(labels[rest[0]])), f"{labels[rest[0]]!r} is not one of the groups"
+    )
     return rest[0]
 
 
@@ -187,7 +191,7 @@ def _measure_column(case: Case, rows: list[list[Any]], labels: list[str], data: 
 def _open_workbook(path: Path) -> Any:
     try:
         return openpyxl.load_workbook(path)
-    except Exception as error:  # noqa: BLE001 - whatever keeps it from opening is a finding, not a fault of the judge
+    except Exception as error:
         raise WrongError(f"the workbook does not open: {error}") from error
 
 
@@ -246,7 +250,9 @@ def _same_sheet(before: Any, after: Any) -> None:
             looks = (a.number_format, a.font.b, a.fill.fgColor.rgb) == (b.number_format, b.font.b, b.fill.fgColor.rgb)
             _require(looks, f"{place} has lost its format")
     for letter, dimension in before.column_dimensions.items():
-        _require(after.column_dimensions[letter].width == dimension.width, f"{before.title}: a column's width has changed")
+        _require(
+            after.column_dimensions[letter].width == dimension.width, f"{before.title}: a column's width has changed"
+        )
 
 
 # --- brief -----------------------------------------------------------------------------------------------------------
@@ -256,7 +262,7 @@ def _brief(case: Case, files: list[Path], notes: list[str]) -> None:
     path = _pick(case, files, ".docx")
     try:
         document = docx.Document(str(path))
-    except Exception as error:  # noqa: BLE001 - whatever keeps it from opening is a finding, not a fault of the judge
+    except Exception as error:
         raise WrongError(f"the document does not open: {error}") from error
     paragraphs = [paragraph for paragraph in document.paragraphs if paragraph.text.strip()]
     cells = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
@@ -272,7 +278,9 @@ def _brief(case: Case, files: list[Path], notes: list[str]) -> None:
     missing = [item.name for item in case.items if _flat(item.value) not in _flat(text)]
     _require(not missing, f"missing: {', '.join(missing)}")
     known = _numbers(source)
-    invented = sorted(token for token in _numbers(text) if token not in known and not (token.isdigit() and int(token) <= 10))
+    invented = sorted(
+        token for token in _numbers(text) if token not in known and not (token.isdigit() and int(token) <= 10)
+    )
     _require(not invented, f"figures that are not in the source: {', '.join(invented)}")
     if re.search(r"\[[A-Za-z ]+\]|lorem ipsum|TODO|TBD", text):
         raise WrongError("it has a placeholder in it")
@@ -321,7 +329,9 @@ def _note(case: Case, path: Path) -> None:
     others = [name for name in case.totals if name != label and _mentions(text, name)]
     if not others:
         return
-    claims = [line for line in re.split(r"\n|(?<=[.!?])\s", text) if _LARGEST.search(line) and any(map(str.isalnum, line))]
+    claims = [
+        line for line in re.split(r"\n|(?<=[.!?])\s", text) if _LARGEST.search(line) and any(map(str.isalnum, line))
+    ]
     named = [line for line in claims if any(_mentions(line, name) for name in case.totals)]
     first = min((name for name in (label, *others)), key=lambda name: _place(text, name))
     if named:

@@ -16,7 +16,7 @@ TOTALS_CSV = (
 
 TOTALS_XLSX = (
     "Add up {measure} per {group} in {file} and make an Excel file{named}. At the bottom put a total row that uses a formula.",
-    "Excel please{named}: total {measure} for each {group} from {file}, and a last row \"Total\" with a SUM formula, not a typed number.",
+    'Excel please{named}: total {measure} for each {group} from {file}, and a last row "Total" with a SUM formula, not a typed number.',
     "I'd like a spreadsheet (xlsx){named} with one row per {group} showing the sum of {measure}, plus a total row with formulas "
     "so that it still adds up if I change something. The data is {file}.",
     "From {file}, build an .xlsx{named} of {measure} by {group}. The final row must be a total calculated by a formula.",

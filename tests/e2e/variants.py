@@ -396,7 +396,9 @@ def draw(totals: dict[str, float], path: Path, case: Case, **style: Any) -> None
     with matplotlib.rc_context(matplotlib.style.library.get(style.get("sheet", ""), {})):
         figure = Figure(figsize=style.get("size", (8, 5)), dpi=style.get("dpi", 100))
         axes = figure.subplots()
-        colours = {"many": [f"C{i % 10}" for i in range(len(names))]}.get(style.get("colours", ""), style.get("colours"))
+        colours = {"many": [f"C{i % 10}" for i in range(len(names))]}.get(
+            style.get("colours", ""), style.get("colours")
+        )
         extra = {"color": colours} if colours else {}
         extra |= {"edgecolor": style["edge"]} if "edge" in style else {}
         if kind in ("bar", "barh"):
@@ -531,7 +533,12 @@ def _item_left_out(at: int) -> Make:
 
 def _item_wrong(at: int) -> Make:
     """The item is spoken of, but what is said of it is no fact of the source."""
-    other = {"budget": "12,345 EUR", "deadline": "31 December 2031", "start date": "30 February 2019", "key figure": "77,777"}
+    other = {
+        "budget": "12,345 EUR",
+        "deadline": "31 December 2031",
+        "start date": "30 February 2019",
+        "key figure": "77,777",
+    }
 
     def make(case: Case, out: Path) -> list[Path] | None:
         if at >= len(case.items):
@@ -637,7 +644,12 @@ _MAKERS: dict[str, list[tuple[str, bool, bool, Make]]] = {
         ("seaborn", True, True, _drawn(sheet="seaborn-v0_8-whitegrid", labels=True)),
         ("orange", True, True, _drawn(colours="orange", edge="black", size=(6, 4), rotate=90)),
         ("note bold", True, True, _noted("**{best}** has the highest {measure}: **{value:,.2f}**.")),
-        ("note titled", True, True, _noted("# {group} with the largest {measure}\n\n- {group}: {best}\n- Value: {value}\n")),
+        (
+            "note titled",
+            True,
+            True,
+            _noted("# {group} with the largest {measure}\n\n- {group}: {best}\n- Value: {value}\n"),
+        ),
         ("note belongs", True, True, _noted("The largest {measure} is {value:.3f} and belongs to {best}.\n")),
         ("note plain", True, True, _noted("{best}: {value}\n")),
         ("other measure", False, False, _drawn(_other_measure)),

@@ -69,9 +69,13 @@ def _is_output(part: Part, match: re.Match[str], kinds: tuple[str, ...], given_k
     if not given_kinds & set(kinds):
         return True
     before, after = part.bare[: match.start()], part.bare[match.end() :]
-    if _GIVEN.search(before) or re.match(r"\s+(?:attached|enclosed|above|below|i (?:sent|attached|gave))\b", after, re.IGNORECASE):
+    if _GIVEN.search(before) or re.match(
+        r"\s+(?:attached|enclosed|above|below|i (?:sent|attached|gave))\b", after, re.IGNORECASE
+    ):
         return False
-    alone = re.search(r"(?:^|[,:;(–-])\s*\Z", before) and re.match(r"\s*(?:\Z|[.,;!?)]|please\b|file\b|named\b|called\b)", after)
+    alone = re.search(r"(?:^|[,:;(–-])\s*\Z", before) and re.match(
+        r"\s*(?:\Z|[.,;!?)]|please\b|file\b|named\b|called\b)", after
+    )
     return bool(_NEW.search(before) or alone or re.match(r"\s+please\b", after, re.IGNORECASE))
 
 

@@ -183,4 +183,3 @@ def looks_like_id(column: Column) -> bool:
 def quoted(text: str) -> list[str]:
     """What stands in quotation marks."""
     return [next(group for group in match.groups() if group is not None).strip() for match in QUOTED.finditer(text)]
-
