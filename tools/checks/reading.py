@@ -151,7 +151,7 @@ def _read(part: Part, request: Request, source: Source) -> Reading | None:
     places = request.mentions(plain, source)
     groups = _groups(text, places, source)
     ops = _ops(part)
-    if not groups and (ops or "chart" in part.demands):
+    if not groups and (ops or part.demands & {"chart", "extreme"}):
         groups = _lone_group(places, source)
     if not groups:
         return None

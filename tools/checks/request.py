@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine.protocol.documents import Column, FileProfile, RequestView, Table
+from tools.checks.items import without_lists
 from tools.checks.naming import blanked, file_spots, same_name
 from tools.checks.words import QUOTED, Mention, key, mentions
 
@@ -48,6 +49,7 @@ _TABLE_SUMMARY = re.compile(
     re.IGNORECASE,
 )
 """A summary that is a table of totals, no text."""
+_ABOUT = r"\bwhat (?:it|this|the \w+) (?:is|says)(?: all)? about\b|\bpages? in (?:word|docx|pdf)\b|\bno time to read\b"
 TOTAL_WORDS = re.compile(r"(?:grand |overall )?(?:totals?|sums?|all|gesamt\w*|summe)|合计|总计", re.IGNORECASE)
 _FORMULAS = (
     r"\bformulas?\b|\bformulae\b|=\s?sum\b|\bsum\(|\blive (?:sum|total|formula)|\bexcel sum\b|\bsum functions?\b|\bformeln?\b|公式"  # noqa: E501
@@ -170,12 +172,17 @@ def _part(index: int, text: str, files: Sequence[FileProfile]) -> Part:
     spots = file_spots(text, [profile.name for profile in files])
     bare = _without_sheets(blanked(text, spots), files)
     said = QUOTED.sub(lambda match: " " * len(match.group()), bare)
-    words = LENGTH.sub(lambda match: " " * len(match.group()), said)
+    listed = said if any(profile.tables for profile in files) else without_lists(said)
+    words = LENGTH.sub(lambda match: " " * len(match.group()), listed)
     demands = {name for name, rule in _RULES if re.search(rule, words, re.IGNORECASE)}
     rest = said
     if TOTAL_ROW.search(said):
         demands.add("total_row")
         rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), said)
+    if listed != said:
+        demands.add("items")
+    if re.search(_ABOUT, said, re.IGNORECASE) and not any(profile.tables for profile in files):
+        demands.add("summary")
     if re.search(_FORMULAS, said, re.IGNORECASE):
         demands.add("formulas")
         rest = re.sub(_FORMULAS, lambda match: " " * len(match.group()), rest, flags=re.IGNORECASE)
