@@ -225,7 +225,12 @@ def _pieces(text: str) -> list[str]:
 
 def _share(words: list[str], piece: str) -> float:
     own = stems(piece)
-    return sum(any(like(word, other) for other in own) for word in words) / len(words)
+    return sum(any(_same(word, other) for other in own) for word in words) / len(words)
+
+
+def _same(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= 5 and long.startswith(short) and len(long) - len(short) <= 2)
 
 
 def _coverage(text: str, source: str, name: str) -> list[Defect]:

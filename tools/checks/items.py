@@ -38,6 +38,7 @@ _ALIKE: dict[str, frozenset[str]] = {
     "responsible": frozenset(["responsible", "charge", "lead", "head", "manager", "contact"]),
     "reason": frozenset(["reason", "why", "because", "cause"]),
     "risk": frozenset(["risk", "danger", "threat"]),
+    "source": frozenset("source from origin".split()),
     "next": frozenset(["next", "then", "afterwards", "follow"]),
     "location": frozenset(["location", "located", "address", "site", "seat"]),
 }
@@ -127,8 +128,10 @@ def _fit(item: str, wanted: Sequence[str], sentence: str) -> float:
 
 
 def _word_fit(word: str, own: Sequence[str], sentence: str) -> float:
-    if any(like(word, other) for other in own):
+    if word in own:
         return 1.0
+    if any(like(word, other) for other in own):
+        return 0.9
     if any(word in {stem(kind) for kind in kinds} and rule.search(sentence) for kinds, rule in _TYPES):
         return 0.8
     near = next((words for name, words in _ALIKE.items() if stem(name) == word), frozenset[str]())
