@@ -70,6 +70,8 @@ def _headers(request: Request, covers: dict[int, set[str]]) -> dict[str, Any]:
 
 
 def _wants_table(reading: Reading, request: Request) -> bool:
+    if request.having("chart") and not _output(request):
+        return False  # the figures are wanted as a picture
     return any("aggregate" in p.demands for p in request.parts if p.index in reading.clauses) and not reading.ambiguous
 
 

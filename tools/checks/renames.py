@@ -12,7 +12,7 @@ from engine.protocol.documents import Column
 _OPEN = r"[\"'“”‘’`«「(\[*]*"
 _SHUT = r"[\"'“”‘’`»」)\]*]*"
 _LINK = re.compile(
-    rf"{_SHUT}\s*(?:columns?|header|heading|field|one)?\s*,?\s*(?:(?:to|into)(?: (?:be|read|say|become))?(?: (?:named|called|titled))?|as|→|->|=>|becomes?|becoming|in|zu|nach|"  # noqa: E501
+    rf"{_SHUT}\s*(?:columns?|header|heading|field|one)?\s*,?\s*(?:(?:to|into)(?: (?:be|read|say|become))?(?: (?:named|called|titled))?|(?:(?:being |which is |now )?(?:re)?(?:named|titled|labell?ed)|called)(?: to(?: be)?| as| into)?|as|→|->|=>|becomes?|becoming|in|zu|nach|"  # noqa: E501
     r"(?:should|must|shall|needs? to|has to|have to|is to|ought to|will)(?: now| instead)? (?:be(?:come)?(?: (?:re)?(?:named|called|titled|labelled|labeled|known as))?|read|say|have the (?:name|header))"  # noqa: E501
     r"|改名为|改成|改为|重命名为|=|:)(?: the (?:name|header|title|heading|column))?\s*(?=\S)",
     re.IGNORECASE,

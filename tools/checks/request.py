@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine.protocol.documents import Column, FileProfile, RequestView, Table
+from tools.checks.items import without_lists
 from tools.checks.naming import blanked, file_spots, same_name
 from tools.checks.words import QUOTED, Mention, key, mentions
 
@@ -48,6 +49,7 @@ _TABLE_SUMMARY = re.compile(
     re.IGNORECASE,
 )
 """A summary that is a table of totals, no text."""
+_ABOUT = r"\bwhat (?:it|this|the \w+) (?:is|says)(?: all)? about\b|\bpages? in (?:word|docx|pdf)\b|\bno time to read\b"
 TOTAL_WORDS = re.compile(r"(?:grand |overall )?(?:totals?|sums?|all|gesamt\w*|summe)|合计|总计", re.IGNORECASE)
 _FORMULAS = (
     r"\bformulas?\b|\bformulae\b|=\s?sum\b|\bsum\(|\blive (?:sum|total|formula)|\bexcel sum\b|\bsum functions?\b|\bformeln?\b|公式"  # noqa: E501
@@ -69,8 +71,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("chart", r"\b(?:bar[- ]?(?:chart|graph|plot|diagram)\w*|column chart|charts?|graphs?|plot(?:s|ted)?|histogram|diagramm?s?|säulendiagramm|balkendiagramm|visuali[sz]\w*)\b|柱状图|条形图|图表"),  # noqa: E501
     ("linechart", r"\b(?:line|pie|scatter|area|donut|doughnut|box|stacked|grouped bar|clustered)[- ]?(?:chart|graph|plot|diagram|bars?)s?\b|\bhistogram\b|折线图|饼图"),  # noqa: E501
     ("rename", r"\brenam\w*|\bumbenenn\w*|\bbenenne\b|重命名|改名|改为|\b(?:call|name|label|title) (?:the )?[^.;]{1,60}?\b(?:instead|column|header)|\b(?:should|must|shall|to) (?:now )?be (?:named|called|titled|labelled|labeled)\b|\bchange (?:the )?(?:column )?(?:headers?|headings?|names?|titles?|columns?)\b|\b(?:becomes?|turns? into)\b|→|->|=>|\b(?:should|must|shall) (?:now )?read\b"),  # noqa: E501
-    ("dedupe", r"\b(?:duplicat\w*|dedup\w*|de-dup\w*|repeated (?:rows?|lines?|records?|entries)|identical (?:rows?|lines?|records?|entries)|doppelte\w*|duplikate\w*|(?:rows?|lines?|records?|entries) (?:that|which) (?:occur|appear|are (?:repeated|listed)|repeat|show up)\w*)\b|去重|重复"),  # noqa: E501
-    ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
+    ("dedupe", r"\b(?:duplicat\w*|dedup\w*|de-dup\w*|repeated (?:rows?|lines?|records?|entries)|identical (?:rows?|lines?|records?|entries)|doppelte\w*|duplikate\w*|(?:rows?|lines?|records?|entries) (?:that|which) (?:occur|appear|are (?:repeated|listed)|repeat|show up)\w*)\b|\b(?:each|every)\b[^.;]*\bonce\b|\bonly one (?:of each|copy)\b|\bunique (?:rows?|lines?|records?)\b|去重|重复"),  # noqa: E501
+    ("keep", r"\b(?:other|second|remaining|rest|another|else|everything else|all else)\b[^.;]*\b(?:untouched|alone|unchanged|intact|as (?:it|they) (?:is|are|was|were)|exactly|same|unmodified|unaltered|unverändert)\b|\b(?:do not|don't|don’t|must not|mustn't|should not|shouldn't|never|without|nicht) (?:be )?(?:touch\w*|chang\w*|alter\w*|modif\w*|edit\w*|affect\w*|ändern|anfassen)\b|\b(?:leave|keep)\b[^.;]*\b(?:as (?:it|they|is|they) (?:is|are)?|untouched|alone|unchanged|intact)\b|\b(?:stays?|remains?|(?:is|are) left)\b[^.;]*\b(?:untouched|alone|unchanged|intact|the same|as (?:it|they) (?:is|are|was|were))\b|\bno other changes?\b|\bnothing else\b|\b(?:must|should|has to|needs to|shall) (?:stay|remain|be left)\b|不要(?:改|动)|保持不变|\bunverändert\b"),  # noqa: E501
     ("onlycols", r"\b(?:only|just)\b[^.;,]*\bcolumns?\b|\b(?:ignor\w*|skip\w*|disregard\w*|leav\w* out|omit\w*|without|forget\w*|drop\w*|remove)\b (?:about )?(?:all )?(?:the |any |of the )?(?:other|rest|remaining)[^.;]*\bcolumns?\b|\bno (?:other|extra|further|more) columns?\b|\bcolumns?\b[^.;]*\bnothing (?:else|more)\b|\bthe other columns? (?:can|should|may|are) (?:be |go|not)"),  # noqa: E501
     ("only", r"\bonly\b|\bjust (?:the|those|these)\b|\bnur\b|只"),
     ("filter", r"\bwhere\b|\bwhose\b(?! (?:cells?|values?|entries|totals?|figures?|numbers?)\b)|\bexcept\b|\bexclud\w*|\bignor\w*|\bother than\b|\b(?:greater|less|more|fewer|larger|smaller|higher|lower|older|newer) than\b|\b(?:above|below|over|between) \d|\btop \d+|\b(?:first|last) \d+|\bleav\w* out\b|\bskip\w*|\bdisregard\w*|\bfilter\w*|\bnot counting\b|\b(?:since|until|before|after|during) (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last|this)|\bwithout (?:the )?(?:returns?|cancel\w*|refund\w*|tax|vat|those|rows)|\bif (?:it|the|they|a)\b|除了|不包括|排除"),  # noqa: E501
@@ -170,12 +172,17 @@ def _part(index: int, text: str, files: Sequence[FileProfile]) -> Part:
     spots = file_spots(text, [profile.name for profile in files])
     bare = _without_sheets(blanked(text, spots), files)
     said = QUOTED.sub(lambda match: " " * len(match.group()), bare)
-    words = LENGTH.sub(lambda match: " " * len(match.group()), said)
+    listed = said if any(profile.tables for profile in files) else without_lists(said)
+    words = LENGTH.sub(lambda match: " " * len(match.group()), listed)
     demands = {name for name, rule in _RULES if re.search(rule, words, re.IGNORECASE)}
     rest = said
     if TOTAL_ROW.search(said):
         demands.add("total_row")
         rest = TOTAL_ROW.sub(lambda match: " " * len(match.group()), said)
+    if listed != said:
+        demands.add("items")
+    if re.search(_ABOUT, said, re.IGNORECASE) and not any(profile.tables for profile in files):
+        demands.add("summary")
     if re.search(_FORMULAS, said, re.IGNORECASE):
         demands.add("formulas")
         rest = re.sub(_FORMULAS, lambda match: " " * len(match.group()), rest, flags=re.IGNORECASE)
