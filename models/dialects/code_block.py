@@ -82,7 +82,7 @@ _PROSE = {"markdown", "md"}
 
 
 def _title_name(block: fences.Block) -> str:
-    """The file name of a document block that has none in its fence: its first heading if that is one, else a plain one."""
+    """The file name of a document block that names none: its first heading if that is one, else a plain one."""
     first = block.body.strip().partition("\n")[0].lstrip("# ").strip()
     return first if fences.is_file_name(first) else "document.md"
 

@@ -36,8 +36,8 @@ _MONTHS = [
     "december",
 ]
 _DATE = re.compile(
-    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"  # noqa: E501
-    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",  # noqa: E501
+    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"
+    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",
     re.IGNORECASE,
 )
 
@@ -50,7 +50,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def propose(request: Request) -> list[Offer]:
-    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""  # noqa: E501
+    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""
     parts = request.having("summary")
     sources = [
         f.name

@@ -19,7 +19,7 @@ from tools.inspectors.texts import kind_of, read_text, sentences
 
 NAME = "names_extreme"
 _HIGH = re.compile(
-    r"\b(?:largest|biggest|highest|greatest|top|maximum|max|best|leading|leads?|leader|strongest|most|winner|tallest|größte\w*|höchste\w*|meisten|first place|number one)\b|最大|最高|最多",  # noqa: E501
+    r"\b(?:largest|biggest|highest|greatest|top|maximum|max|best|leading|leads?|leader|strongest|most|winner|tallest|größte\w*|höchste\w*|meisten|first place|number one)\b|最大|最高|最多",
     re.IGNORECASE,
 )
 _LOW = re.compile(

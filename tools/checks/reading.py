@@ -11,8 +11,8 @@ from tools.checks.request import Part, Request, Source
 from tools.checks.words import Mention, looks_like_id
 
 _PER = re.compile(
-    r"\b(?:per|by|for (?:each|every|all|the (?:different|various|individual|single))|(?:in|of|at|from|within) (?:each|every)|each|every"  # noqa: E501
-    r"|grouped? by|broken down by|split by|across|against|versus|vs\.?|over|pro|je|nach|für jede[nrs]?|according to|one (?:row|line|bar) (?:per|for each)|各|每个?|按)(?=\W|[\u4e00-\u9fff]|\Z)[\s-]*(?:(?:the|of|single|individual|different|distinct)\s+)*",  # noqa: E501
+    r"\b(?:per|by|for (?:each|every|all|the (?:different|various|individual|single))|(?:in|of|at|from|within) (?:each|every)|each|every"
+    r"|grouped? by|broken down by|split by|across|against|versus|vs\.?|over|pro|je|nach|für jede[nrs]?|according to|one (?:row|line|bar) (?:per|for each)|各|每个?|按)(?=\W|[\u4e00-\u9fff]|\Z)[\s-]*(?:(?:the|of|single|individual|different|distinct)\s+)*",
     re.IGNORECASE,
 )
 _SORTED_BY = re.compile(
