@@ -305,7 +305,12 @@ def _classified(wire: _Wire) -> RpcMessage:
     elif wire.method is unset and isinstance(wire.error, ErrorBody) and wire.result is unset:
         if not isinstance(wire.id, msgspec.UnsetType):
             return Failure(id=wire.id, error=wire.error)
-    elif wire.method is unset and wire.error is unset and isinstance(wire.result, msgspec.Raw):
-        if isinstance(wire.id, int | str):
-            return Response(id=wire.id, result=wire.result)
+    elif isinstance(wire.id, int | str) and wire.method is unset and wire.error is unset:
+        return _response(wire.id, wire.result)
     raise RpcError(INVALID_REQUEST, "Neither a request, a notification nor a response.")
+
+
+def _response(identity: int | str, result: msgspec.Raw | msgspec.UnsetType) -> Response:
+    if isinstance(result, msgspec.UnsetType):
+        raise RpcError(INVALID_REQUEST, "Neither a request, a notification nor a response.")
+    return Response(id=identity, result=result)

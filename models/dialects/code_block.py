@@ -78,6 +78,13 @@ class CodeBlock:
 
 
 Call = tuple[str, dict[str, Any]]
+_PROSE = {"markdown", "md"}
+
+
+def _title_name(block: fences.Block) -> str:
+    """The file name of a document block that names none: its first heading if that is one, else a plain one."""
+    first = block.body.strip().partition("\n")[0].lstrip("# ").strip()
+    return first if fences.is_file_name(first) else "document.md"
 
 
 def _actions(blocks: list[fences.Block], names: set[str], *, cut: bool, example: str) -> list[Call]:
@@ -95,6 +102,8 @@ def _actions(blocks: list[fences.Block], names: set[str], *, cut: bool, example:
             scripts.append(block.body)
         elif block.file_name:
             calls.append((FILE_TOOL, {"filename": block.file_name, "content": block.body.strip("\n") + "\n"}))
+        elif block.language in _PROSE and FILE_TOOL in names:
+            calls.append((FILE_TOOL, {"filename": _title_name(block), "content": block.body.strip("\n") + "\n"}))
         elif block.language in _SHELL and SHELL_TOOL in names:
             calls.append((SHELL_TOOL, {"command": block.body.strip()}))
         else:
@@ -133,7 +142,7 @@ def _parses(source: str) -> bool:
 
 def _usable_unclosed(block: fences.Block) -> bool:
     """The model stopped by itself without the closing marks: a script must at least parse; a document is as it is."""
-    if block.file_name:
+    if block.file_name or block.language in _PROSE:
         return bool(block.body.strip())
     return _parses(block.body) if _is_script(block) else bool(json_calls.json_objects(block.body))
 

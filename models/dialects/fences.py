@@ -34,8 +34,13 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
         if len(words) == 2 and words[0].lower() in _PLAIN_DOCUMENT:
             name = words[1].strip().strip("\"'`")
             name = re.sub(r"^(?:file)?name\s*=\s*[\"']?|[\"']$", "", name)
-            return name if re.search(r"\.\w{1,5}$", name) else ""
+            return name if is_file_name(name) else ""
         return ""
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text looks like a plain file name with an ending."""
+    return bool(re.fullmatch(r"[^/\\\n]{1,120}\.\w{1,5}", text))
 
 
 def split(text: str) -> tuple[str, list[Block]]:

@@ -19,7 +19,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bcsv\b|\bcomma[- ]separated\b", ("csv",)),
     (r"\bexcel\b(?! formula)(?! sum)|\bxlsx\b|\bspreadsheets?\b|\bworkbooks?\b|工作簿|表格文件", ("xlsx",)),
     (r"\b(?:ms |microsoft )?word[- ](?:documents?|files?|docs?|format|report|memo|brief|page|version|summary|copy)\b"
-     r"|\b(?:in|as|as an?|to|into|with|ms|microsoft) word\b(?! count)|\bdocx\b|\bword-?(?:datei|dokument)\b", ("docx",)),  # noqa: E501
+     r"|\b(?:in|as|as an?|to|into|with|ms|microsoft) word\b(?! count)|\bdocx\b|\bword-?(?:datei|dokument)\b", ("docx",)),
     (r"\bpdf\b", ("pdf",)),
     (r"\bmarkdown\b|\bmd\b", ("markdown",)),
     (r"\bpng\b", ("image",)),
@@ -31,11 +31,11 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bnotes?\b(?! that\b| how\b|:)|\bnotiz\b", ("markdown", "text", "docx")),
 )  # fmt: skip
 _GIVEN = re.compile(
-    r"(?:\b(?:the|this|that|these|attached|my|our|given|original|source|from an?|same|enclosed|uploaded|of an?|provided|following|input)\s+(?:\w+[- ]){0,2})\Z",  # noqa: E501
+    r"(?:\b(?:the|this|that|these|attached|my|our|given|original|source|from an?|same|enclosed|uploaded|of an?|provided|following|input)\s+(?:\w+[- ]){0,2})\Z",
     re.IGNORECASE,
 )
 _NEW = re.compile(
-    r"(?:\b(?:as|into|to|new|another|separate|save\w*|export\w*|creat\w*|mak\w*|produc\w*|writ\w*|in|as an?|an?|result\w*|output|final)\s+(?:\w+[- ]){0,2})\Z",  # noqa: E501
+    r"(?:\b(?:as|into|to|new|another|separate|save\w*|export\w*|creat\w*|mak\w*|produc\w*|writ\w*|in|as an?|an?|result\w*|output|final)\s+(?:\w+[- ]){0,2})\Z",
     re.IGNORECASE,
 )
 

@@ -14,18 +14,13 @@ from engine.protocol.documents import CheckFiles
 from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, pick, unknown
-from tools.checks.request import Part, Request
+from tools.checks.items import asked_items, find_facts, like, stems, tells
+from tools.checks.request import Request
 from tools.checks.stopwords import UNTELLING
-from tools.checks.words import stem
 from tools.inspectors.numbers import Figure, figures
 from tools.inspectors.texts import kind_of, read_text, sentences
 
 NAME = "facts_from_source"
-_ITEMS = re.compile(
-    r"\b(?:include|includes|including|mention|mentions|mentioning|cover|covers|covering|state|states|stating|contain|contains|containing|list|lists|listing|give|gives|giving|name|names|naming"
-    r"|highlight|highlights|highlighting|must (?:say|have|show)|with (?=the\b)|say|says|saying|tells?|telling|focus(?:es|ing)? on|especially|in particular|make sure (?:to (?:mention|include)|that|of)?|do not forget|don't forget|that (?:has|shows))\b:?\s*(?P<list>[^.;\n]+)",  # noqa: E501
-    re.IGNORECASE,
-)
 _MONTHS = [
     "january",
     "february",
@@ -41,8 +36,8 @@ _MONTHS = [
     "december",
 ]
 _DATE = re.compile(
-    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"  # noqa: E501
-    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",  # noqa: E501
+    rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:of\s+)?(?P<m>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?,?(?:\s+(?P<y>\d{{4}}))?"
+    rf"|\b(?P<m2>{'|'.join(m[:3] + '[a-z]*' for m in _MONTHS)})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y2>\d{{4}}))?|\b(?P<y3>\d{{4}})-(?P<m3>\d\d)-(?P<d3>\d\d)\b",
     re.IGNORECASE,
 )
 
@@ -55,7 +50,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def propose(request: Request) -> list[Offer]:
-    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""  # noqa: E501
+    """Offered for briefs and summaries of attached documents; the items the request lists become terms to be covered."""
     parts = request.having("summary")
     sources = [
         f.name
@@ -64,10 +59,10 @@ def propose(request: Request) -> list[Offer]:
     ]
     if not parts or not sources:
         return []
-    items: list[list[str]] = []
+    items: list[str] = []
     covers: dict[int, set[str]] = {part.index: {"summary"} for part in parts}
     for part in request.parts:
-        mine = _items(part) if "items" in part.demands else []
+        mine = asked_items(part.bare) if part.demands & {"items", "summary"} else []
         items.extend(item for item in mine if item not in items)
         if mine or part.index in covers:
             covers.setdefault(part.index, set()).add("items")
@@ -75,27 +70,15 @@ def propose(request: Request) -> list[Offer]:
         if "noinvent" in part.demands:
             covers.setdefault(part.index, set()).add("noinvent")
     names = [name for name in request.outputs if kind_of(name) in ("docx", "markdown", "text", "pdf")]
-    params = {"sources": sources, "items": items, "file": names[0] if len(names) == 1 else ""}
+    params = {"sources": sources, "asked": items, "file": names[0] if len(names) == 1 else ""}
     says = (
         "Every figure stands in "
         + ", ".join(sources)
-        + (f"; covered: {', '.join(' '.join(i) for i in items)}." if items else "; its main points are covered.")
+        + (f"; covered: {', '.join(items)}." if items else "; its main points are covered.")
     )
     return [
         Offer(check=Check(name=NAME, params=params, says=says), covers={i: frozenset(d) for i, d in covers.items()})
     ]
-
-
-def _items(part: Part) -> list[list[str]]:
-    """Items of a list in the request, as stems of their telling words."""
-    found: list[list[str]] = []
-    for match in _ITEMS.finditer(part.bare):
-        for piece in re.split(r",|;|\band\b|\bas well as\b|\bplus\b|\bor\b|&", match.group("list")):
-            words = [stem(word.lower()) for word in re.findall(r"[^\W\d_][\w'-]+", piece)]
-            told = [word for word in words if word not in UNTELLING and word not in {stem(stop) for stop in UNTELLING}]
-            if told and len(told) <= 5 and told not in found:
-                found.append(told)
-    return found
 
 
 def facts(text: str) -> Facts:
@@ -115,7 +98,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
     """Compare the brief with the document.
 
     Args:
-        params: ``sources``, ``items`` (each a list of stems), ``file``.
+        params: ``sources``, ``asked`` (items in the words of the request), ``file``.
         files: the files.
     """
     source = "\n".join(read_text(Path(files.sources[name])) for name in params["sources"] if name in files.sources)
@@ -126,7 +109,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
     texts = [(name, read_text(path)) for name, path in places] or ([("", files.answer)] if files.answer.strip() else [])
     if not texts:
         return failed(defect("file.missing", "", "", "There is no text.", wanted="a brief"))
-    results = [_judge(text, source, params["items"], name) for name, text in texts]
+    results = [_judge(text, source, params["asked"], name) for name, text in texts]
     return next((result for result in results if result.status != "pass"), results[0])
 
 
@@ -141,9 +124,9 @@ def _unwrapped(text: str) -> str:
     return "\n".join(lines)
 
 
-def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckResult:
+def _judge(text: str, source: str, items: list[str], name: str) -> CheckResult:
     words = len(text.split())
-    if words < 25:
+    if words < (45 if len(source.split()) > 250 else 25):
         return failed(defect("brief.too_little", name, "", f"Only {words} words.", words=words))
     defects = _invented(text, source, name)
     if words > 0.8 * len(source.split()) and words > 250:
@@ -152,8 +135,7 @@ def _judge(text: str, source: str, items: list[list[str]], name: str) -> CheckRe
     defects.extend(_coverage(text, source, name))
     if defects:
         return failed(*defects[:6])
-    passages = [_stems(passage) for passage in [*sentences(source), *sentences(text)]]
-    untold = [" ".join(item) for item in items if max(_score(item, stems) for stems in passages) < 0.5]
+    untold = [item for item in items if not find_facts(item, source) and not find_facts(item, text)]
     if untold:
         return unknown(f"Neither the source nor the text uses these words: {', '.join(untold)}.", name)
     return passed(
@@ -203,81 +185,60 @@ def _known(figure: Figure, known: list[Decimal]) -> bool:
     return figure.unit >= 1000 and any(figure.means(value) for value in known)
 
 
-def _stems(text: str) -> list[str]:
-    return [stem(word.lower()) for word in re.findall(r"[^\W\d_][\w'-]+", text)]
-
-
-def _like(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return one == other or (len(short) >= 5 and long.startswith(short[: max(5, len(short) - 2)]))
-
-
-def _score(item: list[str], words: list[str]) -> float:
-    return sum(any(_like(word, own) for own in words) for word in item) / len(item)
-
-
-def _item_fault(item: list[str], text: str, source: str, name: str) -> Defect | None:
-    """The item's figures, dates or names must be in the brief; where the source has none, its words must."""
-    passages = sentences(source)
-    scored = [(_score(item, _stems(passage)), passage) for passage in passages]
-    best = max((score for score, _ in scored), default=0.0)
-    shown = " ".join(item)
-    if best < 0.5:
+def _item_fault(item: str, text: str, source: str, name: str) -> Defect | None:
+    """What the source says of an item must be in the brief: one of its figures, dates and names, else its words."""
+    found = find_facts(item, source)
+    if not found or any(_holds(text, fact.sentence, item) for fact in found):
         return None
-    hits = [passage for score, passage in scored if score == best]
-    after = dict(zip(passages, passages[1:], strict=False))  # noqa: RUF007
-    telling = [keys for p in hits if (keys := _keys(p) or _keys(after.get(p, "")))]
-    near = _around(item, text)
-    if not near:
-        near = (
-            text if telling and any(_covers(keys, text) for keys in telling) and _score(item, _stems(text)) > 0 else ""
-        )
-    if not near:
-        return defect("brief.item_missing", name, "", f"Nothing about: {shown}.", item=shown)
-    if telling and not any(_covers(keys, near) for keys in telling):
-        wanted = ", ".join(sorted(telling[0])[:3])
-        return defect("brief.item_missing", name, "", f"{shown}: the source says {wanted}.", item=shown)
-    return None
+    sentence = found[0].sentence[:240]
+    says = f"Nothing right about the {item}."
+    return defect("brief.item_missing", name, "", says, item=item, sentence=sentence)
 
 
-def _around(item: list[str], text: str) -> str:
-    """Sentences of a text about an item, each with the one after it."""
-    pieces = sentences(text)
-    found = [" ".join(pieces[i : i + 3]) for i, piece in enumerate(pieces) if _score(item, _stems(piece)) >= 0.5]
-    return "\n".join(found)
+def _holds(text: str, sentence: str, item: str) -> bool:
+    hard, soft = tells(sentence, item)
+    if hard:
+        told, flat = facts(text), _flat(text)
+        return any(_stated(key, told, flat) for key in hard)
+    if not soft:
+        return bool(find_facts(item, text))
+    return any(_share(soft, piece) >= 0.6 for piece in _pieces(text))
 
 
-def _keys(passage: str) -> set[str]:
-    """What a passage tells: figures, dates, names of two or more words."""
-    told = facts(passage)
-    keys = {f"date:{month}-{day}" for month, day in told.dates}
-    keys |= {f"number:{f.value}" for f in told.numbers if not (f.value == int(f.value) and 0 <= f.value <= 2)}
-    keys |= {
-        f"name:{m.group().lower()}"
-        for m in re.finditer(r"(?<![.!?] )(?<!\A)\b[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)+\b", passage)
-    }
-    return keys
+def _stated(key: str, told: Facts, flat: str) -> bool:
+    if _flat(key) in flat:
+        return True
+    own = facts(key)
+    numbers = any(f.value == g.value or f.means(g.value) for g in own.numbers for f in told.numbers)
+    return bool(own.dates & told.dates) or (numbers and not own.dates and not re.search("[A-Za-z]", key))
 
 
-def _covers(keys: set[str], text: str) -> bool:
-    told = facts(text)
-    for key in keys:
-        kind, _, value = key.partition(":")
-        if kind == "date" and tuple(int(p) for p in value.split("-")) in told.dates:
-            return True
-        if kind == "number" and any(f.value == Decimal(value) or f.means(Decimal(value)) for f in told.numbers):
-            return True
-        if kind == "name" and value in text.lower():
-            return True
-    return False
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text.replace("’", "'").replace(" and ", " & ")).casefold()
+
+
+def _pieces(text: str) -> list[str]:
+    """Sentences, and each with the next: a heading with what stands below it."""
+    found = sentences(text)
+    return found + [f"{a} {b}" for a, b in zip(found, found[1:], strict=False)]  # noqa: RUF007
+
+
+def _share(words: list[str], piece: str) -> float:
+    own = stems(piece)
+    return sum(any(_same(word, other) for other in own) for word in words) / len(words)
+
+
+def _same(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= 5 and long.startswith(short) and len(long) - len(short) <= 2)
 
 
 def _coverage(text: str, source: str, name: str) -> list[Defect]:
     """The source's commonest telling words must show up: a brief about something else does not have them."""
-    counts = Counter(word for word in _stems(source) if len(word) > 3 and word not in UNTELLING)
+    counts = Counter(word for word in stems(source) if len(word) > 3 and word not in UNTELLING)
     terms = [word for word, count in counts.most_common(15) if count > 1]
-    own = set(_stems(text))
-    hit = [word for word in terms if any(_like(word, other) for other in own)]
+    own = set(stems(text))
+    hit = [word for word in terms if any(like(word, other) for other in own)]
     if terms and len(hit) < 0.34 * len(terms):
         missing = ", ".join(word for word in terms if word not in hit)
         return [

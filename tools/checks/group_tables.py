@@ -15,7 +15,7 @@ from tools.inspectors.grids import Grid, is_blank
 from tools.inspectors.numbers import number, plain, uses_decimal_comma
 
 TOTAL_LABEL = re.compile(
-    r"(?:grand |overall |sub)?(?:totals?|sums?)\b.*|overall|all|altogether|gesamt\w*|summe\w*|insgesamt|合计|总计|总和|共计",  # noqa: E501
+    r"(?:grand |overall |sub)?(?:totals?|sums?)\b.*|overall|all|altogether|gesamt\w*|summe\w*|insgesamt|合计|总计|总和|共计",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""Totals, averages, counts … for each group: every group there, none invented, every figure right, in order if asked."""  # noqa: E501
+"""Totals, averages, counts … for each group: every group there, none invented, every figure right, in order if asked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def propose(request: Request) -> list[Offer]:
             | _only(request, covers)
         )
         what = " and ".join(reading.ops) + " of " + (", ".join(reading.values) or "rows")
-        says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."  # noqa: E501
+        says = f"The {what} for each {' and '.join(reading.groups)} is there and right, worked out afresh from {reading.file}."
         offers.append(
             Offer(
                 check=Check(name=NAME, params=params | extra, says=says),
@@ -70,6 +70,8 @@ def _headers(request: Request, covers: dict[int, set[str]]) -> dict[str, Any]:
 
 
 def _wants_table(reading: Reading, request: Request) -> bool:
+    if request.having("chart") and not _output(request):
+        return False  # the figures are wanted as a picture
     return any("aggregate" in p.demands for p in request.parts if p.index in reading.clauses) and not reading.ambiguous
 
 
@@ -116,7 +118,7 @@ def _order(request: Request, reading: Reading, covers: dict[int, set[str]]) -> d
 
 
 def order_asked(part: Part, request: Request, reading: Reading) -> dict[str, str] | None:
-    """What order a clause asks for: by ``value`` or ``group``, ``down``, ``up`` or ``either``; None if not understood."""  # noqa: E501
+    """What order a clause asks for: by ``value`` or ``group``, ``down``, ``up`` or ``either``; None if not understood."""
     text = part.sort.lower()
     down = re.search(
         r"descend|decreas|high\w* (?:to|first)|\b(?:largest|biggest|highest|greatest|most|best)\b|降序|从大到小", text

@@ -20,11 +20,65 @@ _AFTER_NAMING = re.compile(
     re.IGNORECASE,
 )
 _LINKS = frozenset(
-    "from of with in into per by for named called titled as that which showing holding containing to at using".split()
+    [
+        "from",
+        "of",
+        "with",
+        "in",
+        "into",
+        "per",
+        "by",
+        "for",
+        "named",
+        "called",
+        "titled",
+        "as",
+        "that",
+        "which",
+        "showing",
+        "holding",
+        "containing",
+        "to",
+        "at",
+        "using",
+    ]
 )
 _FILLERS = frozenset(
-    "a an the one new single separate file files document csv excel xlsx word docx pdf png jpg image picture chart "
-    "markdown md text plain spreadsheet workbook table it this my our bar".split()
+    [
+        "a",
+        "an",
+        "the",
+        "one",
+        "new",
+        "single",
+        "separate",
+        "file",
+        "files",
+        "document",
+        "csv",
+        "excel",
+        "xlsx",
+        "word",
+        "docx",
+        "pdf",
+        "png",
+        "jpg",
+        "image",
+        "picture",
+        "chart",
+        "markdown",
+        "md",
+        "text",
+        "plain",
+        "spreadsheet",
+        "workbook",
+        "table",
+        "it",
+        "this",
+        "my",
+        "our",
+        "bar",
+    ]
 )
 _CHINESE = re.compile(r".*(?:保存为|存为|存成|命名为|名为|输出到|输出为|写入|叫做|叫|生成|到|为|从|把|将)(?=[^.])")
 

@@ -11,8 +11,8 @@ from tools.checks.request import Part, Request, Source
 from tools.checks.words import Mention, looks_like_id
 
 _PER = re.compile(
-    r"\b(?:per|by|for (?:each|every|all|the (?:different|various|individual|single))|(?:in|of|at|from|within) (?:each|every)|each|every"  # noqa: E501
-    r"|grouped? by|broken down by|split by|across|against|versus|vs\.?|over|pro|je|nach|für jede[nrs]?|according to|one (?:row|line|bar) (?:per|for each)|各|每个?|按)(?=\W|[\u4e00-\u9fff]|\Z)[\s-]*(?:(?:the|of|single|individual|different|distinct)\s+)*",  # noqa: E501
+    r"\b(?:per|by|for (?:each|every|all|the (?:different|various|individual|single))|(?:in|of|at|from|within) (?:each|every)|each|every"
+    r"|grouped? by|broken down by|split by|across|against|versus|vs\.?|over|pro|je|nach|für jede[nrs]?|according to|one (?:row|line|bar) (?:per|for each)|各|每个?|按)(?=\W|[\u4e00-\u9fff]|\Z)[\s-]*(?:(?:the|of|single|individual|different|distinct)\s+)*",
     re.IGNORECASE,
 )
 _SORTED_BY = re.compile(
@@ -62,9 +62,7 @@ def readings(request: Request) -> list[Reading]:
     found: list[Reading] = []
     summed = bool(request.having("total_row"))  # what ends in a total is a table of sums
     for part in request.parts:
-        if part.demands & {"rename", "dedupe"} or not (
-            part.ops or summed or part.demands & {"chart", "extreme", "aggregate"}
-        ):
+        if part.demands & {"rename", "dedupe"} or not (part.ops or summed or part.demands & {"chart", "extreme"}):
             continue
         here = [reading for source in _candidates(part, request) if (reading := _read(part, request, source))]
         if len(here) == 1 and here[0] not in found:
@@ -80,9 +78,9 @@ def adopt(request: Request) -> None:
     found = readings(request)
     for part in request.parts:
         own = [reading for reading in found if part.index in reading.clauses and not reading.ambiguous]
-        if own and not part.demands - {"total_row", "formulas"}:
-            part.demands.add("aggregate")
-        elif not part.demands and len(found) == 1 and _repeats(part, request, found[0]):
+        if (own and not part.demands - {"total_row", "formulas"}) or (
+            not part.demands and len(found) == 1 and _repeats(part, request, found[0])
+        ):
             part.demands.add("aggregate")
 
 
@@ -153,7 +151,7 @@ def _read(part: Part, request: Request, source: Source) -> Reading | None:
     places = request.mentions(plain, source)
     groups = _groups(text, places, source)
     ops = _ops(part)
-    if not groups and (ops or "chart" in part.demands):
+    if not groups and (ops or part.demands & {"chart", "extreme"}):
         groups = _lone_group(places, source)
     if not groups:
         return None
@@ -222,9 +220,9 @@ def _lone_group(places: list[Mention], source: Source) -> tuple[str, ...]:
 def _values(part: Part, places: list[Mention], groups: tuple[str, ...], source: Source) -> tuple[str, ...] | None:
     """Value columns named; else the one that could be meant; None where several could."""
     kinds = {column.name: column.kind for column in source.columns}
-    named = list(
-        dict.fromkeys(m.column for m in places if m.column not in groups and kinds[m.column] in ("number", "mixed"))
-    )
+    numbers = {c.name for c in source.columns if c.kind in ("number", "mixed") and c.name not in groups}
+    weak = {c.name for c in source.columns if looks_like_id(c)}  # "the orders" do not mean the column order_id
+    named = list(dict.fromkeys(m.column for m in places if m.column in numbers and (m.exact or m.column not in weak)))
     exact = list(dict.fromkeys(m.column for m in places if m.exact and m.column in named))
     if named:
         return tuple(exact or named) if len(exact or named) <= 4 else None

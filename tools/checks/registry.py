@@ -45,8 +45,8 @@ KINDS: tuple[ModuleType, ...] = (
 """Every check, in the order in which they are shown."""
 
 _TELLS = re.compile(
-    r"(?:(?:i|we) (?:have|got|keep|am|are)(?! to\b| ask)|here(?:'s| is| are)|this is|these are|attached (?:is|are)|(?:my|our) \w+ (?:is|are|has)|hello|hi\b"  # noqa: E501
-    r"|(?:the )?(?:file |attached )?[\w .-]+?\.\w{2,5} (?:holds|contains|has|lists|is))(?!.*\b(?:should|must|please|need|want)\b)",  # noqa: E501
+    r"(?:(?:i|we) (?:have|got|keep|am|are)(?! to\b| ask)|here(?:'s| is| are)|this is|these are|attached (?:is|are)|(?:my|our) \w+ (?:is|are|has)|hello|hi\b"
+    r"|(?:the )?(?:file |attached )?[\w .-]+?\.\w{2,5} (?:holds|contains|has|lists|is))(?!.*\b(?:should|must|please|need|want)\b)",
     re.IGNORECASE,
 )
 

@@ -12,15 +12,15 @@ from engine.protocol.documents import Column
 _OPEN = r"[\"'“”‘’`«「(\[*]*"
 _SHUT = r"[\"'“”‘’`»」)\]*]*"
 _LINK = re.compile(
-    rf"{_SHUT}\s*(?:columns?|header|heading|field|one)?\s*,?\s*(?:(?:to|into)(?: (?:be|read|say|become))?(?: (?:named|called|titled))?|as|→|->|=>|becomes?|becoming|in|zu|nach|"  # noqa: E501
-    r"(?:should|must|shall|needs? to|has to|have to|is to|ought to|will)(?: now| instead)? (?:be(?:come)?(?: (?:re)?(?:named|called|titled|labelled|labeled|known as))?|read|say|have the (?:name|header))"  # noqa: E501
+    rf"{_SHUT}\s*(?:columns?|header|heading|field|one)?\s*,?\s*(?:(?:to|into)(?: (?:be|read|say|become))?(?: (?:named|called|titled))?|(?:(?:being |which is |now )?(?:re)?(?:named|titled|labell?ed)|called)(?: to(?: be)?| as| into)?|as|→|->|=>|becomes?|becoming|in|zu|nach|"
+    r"(?:should|must|shall|needs? to|has to|have to|is to|ought to|will)(?: now| instead)? (?:be(?:come)?(?: (?:re)?(?:named|called|titled|labelled|labeled|known as))?|read|say|have the (?:name|header))"
     r"|改名为|改成|改为|重命名为|=|:)(?: the (?:name|header|title|heading|column))?\s*(?=\S)",
     re.IGNORECASE,
 )
 _DIRECT = re.compile(rf"{_SHUT}\s*(?:column\s*)?(?=\S)", re.IGNORECASE)
 _QUOTE = re.compile(r"\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|`([^`]+)`|'([^']+)'|«([^»]+)»|「([^」]+)」|\*\*([^*]+)\*\*")
 _STOP = re.compile(
-    r"\s+(?:and|und|then|instead|in|on|also|plus|while|whilst|but|please|so|with|keep|remove|drop|leave|delete|where|which|before|after|from|to|as well|respectively|for|column)\b"  # noqa: E501
+    r"\s+(?:and|und|then|instead|in|on|also|plus|while|whilst|but|please|so|with|keep|remove|drop|leave|delete|where|which|before|after|from|to|as well|respectively|for|column)\b"
     r"|[,;:!?()\n，。；、]|\.(?:\s|\Z)|\s[-–—]\s|\Z",
     re.IGNORECASE,
 )
@@ -99,7 +99,7 @@ def _target(text: str, start: int) -> tuple[str, int] | None:
 def _instead_of(text: str, place: Spot) -> tuple[str, int] | None:
     """``Y instead of X`` and ``Y (was X)``: the new name stands first."""
     before = re.search(
-        rf"(\S+|\"[^\"]+\"|'[^']+'|“[^”]+”) (?:instead of|in place of|rather than|\((?:was|now|currently|formerly)) {_OPEN}(?:the )?\Z",  # noqa: E501
+        rf"(\S+|\"[^\"]+\"|'[^']+'|“[^”]+”) (?:instead of|in place of|rather than|\((?:was|now|currently|formerly)) {_OPEN}(?:the )?\Z",
         text[: place.start],
     )
     return (before.group(1).strip("\"'“”,`"), before.start()) if before else None

@@ -15,7 +15,7 @@ PLAIN = frozenset(
     sure tabelle table take task text thank thanks that the their them then there these they this titled to
     today two txt und under us use using version want was we were when will with word work workbook would write
     written xlsx you your
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words of clauses that only speak about files, or are polite."""
 
@@ -28,6 +28,6 @@ UNTELLING = frozenset(
     relevant report say saying says section sentence she short should so state summary sure tell tells than that
     the their them there these they thing this those to two up us was we well were what when where which who
     will with word would you your
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that do not tell what an item of a list is about."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from engine.protocol.documents import CheckFiles
 from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, pick, unknown
-from tools.checks.figures import Unclear, label, source_grid
+from tools.checks.figures import Unclear, source_grid
+from tools.checks.other_sheets import norm, other_sheets
 from tools.checks.renames import Rename, dropped, renames, spots
 from tools.checks.request import Part, Request, Source
 from tools.checks.words import QUOTED
-from tools.inspectors.grids import Grid, Sheet, is_blank, read_grids, read_sheets
-from tools.inspectors.numbers import number
+from tools.inspectors.grids import Grid, is_blank, read_grids
 from tools.inspectors.texts import kind_of
 
 NAME = "table_edit"
@@ -163,7 +162,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
         loose = "csv" in (kind_of(source.name), kind_of(name))
         defects = _judge(wanted, path, name, params, loose)
         if kind_of(source.name) == kind_of(name) == "xlsx" and (not defects or defects[0].code != "table.missing"):
-            defects.extend(other_sheets(read_sheets(source), read_sheets(path), {grid.name}, name))
+            defects.extend(other_sheets(source, path, {grid.name}, name))
         if not defects:
             return passed(
                 Evidence(
@@ -190,31 +189,6 @@ def _edited(grid: Grid, params: dict[str, Any]) -> Grid:
     kept = [i for i, name in enumerate(grid.header) if name not in params["drop"]]
     header = [names.get(grid.header[i], grid.header[i]) for i in kept]
     return Grid(name=grid.name, header=header, rows=[[row[i] for i in kept] for row in rows])
-
-
-def norm(value: Any, loose: bool) -> tuple[str, Any]:
-    """A cell for comparing.
-
-    Args:
-        value: the cell.
-        loose: one side is a text table, so that ``5`` and ``5.0`` in text are numbers; ``007`` stays text.
-    """
-    if is_blank(value):
-        return ("", "")
-    if isinstance(value, bool):
-        return ("t", str(value).lower())
-    if (
-        loose
-        and isinstance(value, str)
-        and (re.fullmatch(r"-?(?:0|[1-9]\d*)?(?:\.\d+)?(?:[eE][+-]?\d+)?", value.strip()) and value.strip())
-    ):
-        value = number(value) if number(value) is not None else value
-    if isinstance(value, int | float | Decimal):
-        return ("n", round(Decimal(str(value)), 9).normalize())
-    if hasattr(value, "isoformat"):
-        return ("t", label(value))
-    text = str(value).replace("\r\n", "\n").removesuffix(" 00:00:00")
-    return ("t", text.lower() if text.lower() in ("true", "false") else text)
 
 
 def _judge(wanted: Grid, path: Path, name: str, params: dict[str, Any], loose: bool) -> list[Defect]:
@@ -305,39 +279,3 @@ def _order_defects(
             "table.order_wrong", name, column, "The rows are not in the order asked for.", by=column, way=asked["way"]
         )
     ]
-
-
-def other_sheets(before: list[Sheet], after: list[Sheet], edited: set[str], name: str) -> list[Defect]:
-    """Sheets that were to stay as they were, cell by cell: values and formulas."""
-    now = {sheet.name: sheet for sheet in after}
-    defects: list[Defect] = []
-    for sheet in before:
-        if sheet.name in edited:
-            continue
-        if sheet.name not in now:
-            defects.append(
-                defect("workbook.sheet_lost", name, sheet.name, f"The sheet {sheet.name} is gone.", sheet=sheet.name)
-            )
-            continue
-        spot = _difference(sheet, now[sheet.name])
-        if spot:
-            says = f"{spot} of the sheet {sheet.name} changed."
-            defects.append(defect("workbook.sheet_changed", name, f"{sheet.name}!{spot}", says, sheet=sheet.name))
-    return defects
-
-
-def _difference(before: Sheet, after: Sheet) -> str:
-    from openpyxl.utils import get_column_letter
-
-    height = max(len(before.cells), len(after.cells))
-    width = max((len(row) for sheet in (before, after) for row in sheet.cells), default=0)
-    for row in range(1, height + 1):
-        for column in range(1, width + 1):
-            place = (row, column)
-            if before.formulas.get(place, "") != after.formulas.get(place, ""):
-                return f"{get_column_letter(column)}{row}"
-            if place not in before.formulas and norm(before.value(row, column), False) != norm(
-                after.value(row, column), False
-            ):
-                return f"{get_column_letter(column)}{row}"
-    return ""

@@ -11,9 +11,8 @@ from engine.protocol.documents import CheckFiles
 from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed
+from tools.checks.other_sheets import other_sheets
 from tools.checks.request import Request
-from tools.checks.table_edit import other_sheets
-from tools.inspectors.grids import read_sheets
 from tools.inspectors.texts import kind_of
 
 NAME = "unchanged"
@@ -48,7 +47,7 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
         if _digest(before) == _digest(after):
             continue
         if kind_of(name) == "xlsx":
-            defects.extend(other_sheets(read_sheets(before), read_sheets(after), set(), name))
+            defects.extend(other_sheets(before, after, set(), name))
         else:
             defects.append(defect("file.changed", name, "", f"{name} was to stay as it was."))
     return failed(*defects) if defects else passed(Evidence(says="The attachments are as they were."))

@@ -95,7 +95,9 @@ def _boxes(pixels: Any) -> list[Box]:
     codes = _codes(pixels)
     values, counts = numpy.unique(codes, return_counts=True)
     total = codes.size
-    ground = int(values[counts.argmax()])
+    rim = numpy.concatenate((codes[0], codes[-1], codes[:, 0], codes[:, -1]))  # bars may fill most of a picture
+    shades, often = numpy.unique(rim, return_counts=True)
+    ground = int(shades[often.argmax()])
     boxes: list[Box] = []
     for value, count in sorted(zip(values.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1])[:80]:
         if value == ground or count < max(12, total * 0.00004) or _is_plate(value, count / total):
@@ -128,7 +130,8 @@ def _mended(boxes: list[Box]) -> list[Box]:
 def _is_plate(code: int, share: float) -> bool:
     """The pale ground of a plot area: a large, nearly colourless surface."""
     channels = (code >> 16, code >> 8 & 255, code & 255)
-    return share > 0.25 and max(channels) - min(channels) < 24 and min(channels) > 200
+    pale = max(channels) - min(channels) < 24
+    return pale and ((share > 0.25 and min(channels) > 200) or (share > 0.05 and min(channels) > 222))
 
 
 def _components(mask: Any) -> list[Box]:

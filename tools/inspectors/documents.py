@@ -43,7 +43,7 @@ def inspect_docx(path: Path) -> Found:
                 path.name,
                 "",
                 f"“{match.group().strip()}” is Markdown, not Word.",
-                False,
+                True,
                 text=match.group().strip(),
             )
         )
