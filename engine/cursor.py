@@ -46,7 +46,10 @@ class Cursors:
         """Fold in the next event."""
         match event:
             case MessageAdded():
-                self[event.dialogue].at = "act" if event.role == "assistant" else "ask"
+                cursor = self[event.dialogue]
+                if event.role == "assistant" and cursor.at != "replied":
+                    cursor.reply = ChatReply(text=event.content)  # a first step written by code
+                cursor.at = "act" if event.role == "assistant" else "ask"
             case ModelCalled():
                 self[event.dialogue].at = "ask"
             case ModelReplied():

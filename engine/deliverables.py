@@ -19,6 +19,8 @@ KINDS = {
     "tsv": "csv",
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "bmp", "webp", "svg"), "image"),
 }
+ENDINGS = {"markdown": ".md", "text": ".txt", "image": ".png"}
+"""Ending of a kind where it is not the kind's own name."""
 INTERMEDIATE = frozenset({".py", ".pyc", ".log", ".tmp", ".ipynb", ".pkl", ".lock"})
 
 

@@ -175,6 +175,10 @@ class Executor:
                 raise AssertionError("The dialogue was not opened.")
         return None
 
+    def document(self, filename: str, content: str) -> str:
+        """How the model would write a document, for a first step that is written by code."""
+        return self._dialect.document(filename, content)
+
     def tools_text(self, names: tuple[str, ...]) -> str:
         """The dialect's description of some tools.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engine.deliverables import DELIVERABLES, Need, kind_of_name, needs_of
+from engine.deliverables import DELIVERABLES, ENDINGS, Need, kind_of_name, needs_of
 from engine.protocol.plan import Subtask
 
 NAME_FIELDS = ("output", "filename")
-ENDINGS = {"markdown": ".md", "text": ".txt", "image": ".png"}
 
 
 def mend_output(

@@ -41,22 +41,35 @@ def _section(reading: Reading) -> str:
     return f"## {reading.name}\n{reading.text}" + (f"\n({reading.more})" if reading.truncated and reading.more else "")
 
 
-def shared_messages(request: str, ledger: Ledger, previews: str, budget: ContextBudget) -> tuple[Message, ...]:
-    """The prefix that every role's dialogue begins with, byte for byte.
+def file_messages(previews: str) -> tuple[Message, ...]:
+    """The head and the files: the prefix of everything a run asks a model.
 
     Args:
+        previews: see `preview_files`.
+    """
+    return (
+        Message(role="system", content=render("head")),
+        Message(role="user", content=f"Today is {date.today():%Y-%m-%d}.\n\n# Files\n{previews}"),
+    )
+
+
+def shared_messages(
+    files: Sequence[Message], request: str, ledger: Ledger, budget: ContextBudget
+) -> tuple[Message, ...]:
+    """The prefix that every role's dialogue begins with, byte for byte: head, files, request, ledger.
+
+    The files come first, so that questions about them alone share the prefix too, and the request stands close to the
+    step.
+
+    Args:
+        files: see `file_messages`.
         request: the person's words.
         ledger: the first ledger.
-        previews: see `preview_files`.
         budget: limits; a request over its share is shortened here and stands whole in ``outputs/request.txt``.
     """
     asked = cut_middle(request.strip(), budget.request_chars, "all of it: read_file outputs/request.txt")
     checks = cut_middle(describe(ledger), budget.request_chars, "more requirements in the request")
-    text = f"# Request\n{asked}\n\n# What must hold\n{checks or '(as asked)'}\n\n# Files\n{previews}"
-    return (
-        Message(role="system", content=render("head")),
-        Message(role="user", content=f"Today is {date.today():%Y-%m-%d}.\n\n{text}"),
-    )
+    return with_role(files, f"# Request\n{asked}\n\n# What must hold\n{checks or '(as asked)'}")
 
 
 def with_role(shared: Sequence[Message], text: str) -> tuple[Message, ...]:
@@ -69,7 +82,6 @@ def execute_text(
     subtask: Subtask,
     earlier: Sequence[Checkpoint],
     *,
-    facts: Sequence[str] = (),
     problem: str = "",
     how: str,
     tools: str,
@@ -80,7 +92,6 @@ def execute_text(
     Args:
         subtask: what to do now.
         earlier: checkpoints it builds on.
-        facts: what was found in the files for it.
         problem: what went wrong in the attempt before; empty at first.
         how: how this kind of work is done (``prompts/routes``).
         tools: the dialect's description of the tools of this step. They stand here and not in the head, because a
@@ -93,7 +104,6 @@ def execute_text(
         title="Do what the request asks." if alone and not subtask.tools else subtask.title,
         description=subtask.description,
         earlier="Results so far:\n" + "\n".join(lines) if lines else "",
-        facts="Found in the files:\n" + "\n".join(f"- {fact}" for fact in facts) if facts else "",
         how=f"{render('roles/retry', problem=problem)}\n{how}" if problem else how,
         tools=tools,
     )

@@ -78,6 +78,7 @@ class RoleModels:
         retry: int = 0,
         prompt_tokens: int | None = None,
         until_s: float | None = None,
+        greedy: bool = False,
     ) -> ChatReply:
         """Ask once and journal call and reply.
 
@@ -90,6 +91,7 @@ class RoleModels:
             stop: strings that end it.
             retry: how often this was asked already; raises the temperature.
             prompt_tokens: tokens of `messages` where they were counted already.
+            greedy: always the likeliest token, for questions with one right answer.
             until_s: the call is given up when this many active seconds of the run have passed; None: at the reserve.
 
         Raises:
@@ -105,7 +107,7 @@ class RoleModels:
         request = ChatRequest(
             messages=tuple(messages),
             max_tokens=min(max_tokens, room),
-            sampling=self._sampled(retry),
+            sampling=Sampling(temperature=0.0) if greedy else self._sampled(retry),
             schema=schema,
             stop=stop,
         )

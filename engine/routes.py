@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.deliverables import DELIVERABLES, Need, needs, needs_of
+from engine.deliverables import DELIVERABLES, ENDINGS, Need, needs, needs_of
 from engine.protocol.ledger import Check, Ledger
 from engine.protocol.plan import Plan, Subtask
 from prompts.loader import render
@@ -112,6 +112,14 @@ def how_to(subtask: Subtask | None, language: str) -> str:
     if made:
         lines.append(render("routes/named", files=made))
     return "\n".join(lines)
+
+
+def target_name(subtask: Subtask) -> str:
+    """The file a step makes: the name asked for, else a plain one of the kind asked for."""
+    need = next(iter(needs_of(subtask.checks)), None)
+    if need is None:
+        return "result.md"
+    return need.name or f"result{ENDINGS.get(need.kinds[0], '.' + need.kinds[0])}"
 
 
 def tools_for(checks: Sequence[Check]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from engine.delivery import Delivery
 from engine.judge import ModelJudge
 from engine.ledger import Proposer, build_ledger
 from engine.memory.budget import ContextBudget
-from engine.opening import preview_files, shared_messages, with_role
+from engine.opening import file_messages, preview_files, shared_messages, with_role
 from engine.planner import PLAN_SCHEMA, choose_mode, parse_plan, single
 from engine.protocol.documents import FileProfile
 from engine.protocol.errors import ModelError
@@ -132,18 +132,19 @@ class Run:
         ledger = await self._ledger(request, profiles)
         mode = await self._mode(request, ledger)
         previews = await preview_files(self._documents, self._attachments(), self._budget)
-        self._shared = shared_messages(request.text, ledger, previews, self._budget)
+        files = file_messages(previews)
+        self._shared = shared_messages(files, request.text, ledger, self._budget)
         plan = await self._plan(request, mode)
         await self._enter("execute")
-        checkpoints = await self._subtasks.run(plan, self._shared)
-        answer, files = await self._synthesize(checkpoints)
+        checkpoints = await self._subtasks.run(plan, files, self._shared)
+        answer, names = await self._synthesize(checkpoints)
         verdict = None
         if mode.verifies:
             await self._enter("verify")
             verdict = await self._repair.run(await self._first_verdict(), self._shared, self._verify)
-            files = await self._deliverables.candidates()
-            answer = answer if self._same_files(files) else plain_answer(checkpoints, files)
-        return await self._deliver(request, answer, files, verdict, checkpoints)
+            names = await self._deliverables.candidates()
+            answer = answer if self._same_files(names) else plain_answer(checkpoints, names)
+        return await self._deliver(request, answer, names, verdict, checkpoints)
 
     @property
     def _request(self) -> TaskRequest:

@@ -11,7 +11,7 @@ from engine.opening import execute_text, with_role
 from engine.protocol.events import SnapshotRestored, SnapshotTaken, SubtaskEnded, SubtaskStarted
 from engine.protocol.messages import Message
 from engine.protocol.plan import Checkpoint, Plan, Subtask
-from engine.routes import how_to
+from engine.routes import how_to, target_name
 from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.workspace import Workspace
@@ -48,23 +48,26 @@ class SubtaskRunner:
         self._gather = gather
         self._max_steps = max_steps
 
-    async def run(self, plan: Plan, shared: Sequence[Message]) -> list[Checkpoint]:
+    async def run(self, plan: Plan, files: Sequence[Message], shared: Sequence[Message]) -> list[Checkpoint]:
         """Work through the plan; a failure is kept as a checkpoint and the run goes on.
 
         Args:
             plan: ordered.
+            files: the messages that hold the files, for questions about them.
             shared: the messages every dialogue begins with.
         """
         for subtask in plan.subtasks:
             if subtask.id not in self._log.state.checkpoints:
-                checkpoint = await self._subtask(subtask, shared, alone=len(plan.subtasks) == 1)
+                checkpoint = await self._subtask(subtask, files, shared, alone=len(plan.subtasks) == 1)
                 await self._log.record(SubtaskEnded(checkpoint=checkpoint))
         return [self._log.state.checkpoints[subtask.id] for subtask in plan.subtasks]
 
-    async def _subtask(self, subtask: Subtask, shared: Sequence[Message], *, alone: bool) -> Checkpoint:
+    async def _subtask(
+        self, subtask: Subtask, files: Sequence[Message], shared: Sequence[Message], *, alone: bool
+    ) -> Checkpoint:
         problem = ""
         result = AttemptResult(status="gave_up", problem="There was no time left for it.")
-        facts = await self._gather(subtask, shared)
+        draft = await self._gather.draft(subtask, files, self._language())
         for attempt in range(self._log.state.attempts.get(subtask.id, 1), ATTEMPTS + 1):
             if self._timeline.elapsed_s >= self._timeline.execute_until_s:
                 break
@@ -72,7 +75,7 @@ class SubtaskRunner:
                 await self._fresh_files(subtask, attempt)
                 await self._log.record(SubtaskStarted(subtask_id=subtask.id, title=subtask.title, attempt=attempt))
             with self._log.within(subtask.id, attempt):
-                result = await self._executor.run(self._attempt(subtask, attempt, shared, facts, problem, alone))
+                result = await self._executor.run(self._attempt(subtask, attempt, shared, draft, problem, alone))
             if result.status == "done":
                 await self._better_than_nothing(subtask)
                 return Checkpoint(subtask_id=subtask.id, status="done", answer=result.answer, files=result.files)
@@ -112,7 +115,7 @@ class SubtaskRunner:
         subtask: Subtask,
         number: int,
         shared: Sequence[Message],
-        facts: Sequence[str],
+        draft: str,
         problem: str,
         alone: bool,
     ) -> Attempt:
@@ -123,16 +126,21 @@ class SubtaskRunner:
         text = execute_text(
             subtask,
             earlier,
-            facts=facts,
             problem=problem,
             how=how,
             tools=self._executor.tools_text(tools),
             alone=alone,
         )
+        opening = with_role(shared, text)
+        if draft and number == 1:
+            opening = (
+                *opening,
+                Message(role="assistant", content=self._executor.document(target_name(subtask), draft)),
+            )
         return Attempt(
             dialogue=f"{subtask.id}.{number}",
             role="execute",
-            opening=with_role(shared, text),
+            opening=opening,
             max_steps=self._max_steps,
             retry=number - 1,
             until_s=self._timeline.execute_until_s,

@@ -26,8 +26,17 @@ def render(name: str, **variables: object) -> str:
     return _template(name).substitute(variables)
 
 
+def exists(name: str) -> bool:
+    """Whether there is a prompt of that name.
+
+    Args:
+        name: as in `render`.
+    """
+    return (files("prompts") / f"{name}.md").is_file()
+
+
 def hint(code: str, **params: object) -> str:
     """The one-line fix for a defect code; fields without a value are left out. Empty if there is no such hint."""
-    if not (files("prompts") / "hints" / f"{code}.md").is_file():
+    if not exists(f"hints/{code}"):
         return ""
     return _template(f"hints/{code}").safe_substitute(params)

@@ -85,6 +85,10 @@ class Dialect(Protocol):
         """
         ...
 
+    def document(self, filename: str, content: str) -> str:
+        """The reply that writes a text document, as this dialect writes it."""
+        ...
+
     def observation(self, observation: Observation) -> Message:
         """The message that reports a tool's result."""
         ...

@@ -73,6 +73,9 @@ class CodeBlock:
     def kept(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> str:  # noqa: ARG002 - the port's signature
         return common.up_to_action(reply.text)
 
+    def document(self, filename: str, content: str) -> str:
+        return f"```file {filename}\n{content.strip()}\n```"
+
     def observation(self, observation: Observation) -> Message:
         return common.result_message(observation)
 

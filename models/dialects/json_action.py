@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,6 +70,10 @@ class JsonAction:
 
     def kept(self, reply: ChatReply, tools: Sequence[ToolSpec]) -> str:  # noqa: ARG002 - the port's signature
         return common.up_to_action(reply.text)
+
+    def document(self, filename: str, content: str) -> str:
+        arguments = {"filename": filename, "content": content}
+        return json.dumps({"tool": "write_to_file", "arguments": arguments}, ensure_ascii=False)
 
     def observation(self, observation: Observation) -> Message:
         return common.result_message(observation)
