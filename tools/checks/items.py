@@ -20,16 +20,52 @@ _CUE = re.compile(
     r"\s*(?P<list>[^.;:\n]+)",
     re.IGNORECASE,
 )
-_CUT = re.compile(r",\s*(?:and|or|as well as)?\s+|\s+(?:and|as well as|plus)\s+(?!(?:sons|co)\b)|\s*&\s*|;", re.IGNORECASE)
+_CUT = re.compile(
+    r",\s*(?:and|or|as well as)?\s+|\s+(?:and|as well as|plus)\s+(?!(?:sons|co)\b)|\s*&\s*|;", re.IGNORECASE
+)
 _LEAD = re.compile(r"^(?:and|also|the|a|an|its|our|their|all|any|at least|to|of|on|about|me|us|both)\s+", re.IGNORECASE)
 _VAGUE = re.compile(
     r"\b(?:what it (?:is|says)|everything|anything|most important|main (?:points|facts|ideas|content|findings)|key (?:points|facts|findings|messages)"
     r"|essentials?|nothing|word|docx|pdf|markdown|document|report|paper|file|page|pages|manager|board|boss|colleague|team|heading|title|figures|not in)\b|^it$",
     re.IGNORECASE,
 )
-_SMALL = frozenset(["the", "a", "an", "of", "for", "in", "on", "at", "to", "and", "or", "is", "are", "it", "its", "who", "what", "when", "where", "how", "much", "many", "which", "will", "be", "by", "with", "our", "their"])
+_SMALL = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "for",
+        "in",
+        "on",
+        "at",
+        "to",
+        "and",
+        "or",
+        "is",
+        "are",
+        "it",
+        "its",
+        "who",
+        "what",
+        "when",
+        "where",
+        "how",
+        "much",
+        "many",
+        "which",
+        "will",
+        "be",
+        "by",
+        "with",
+        "our",
+        "their",
+    ]
+)
 _ALIKE: dict[str, frozenset[str]] = {
-    "funding": frozenset(["fund", "money", "finance", "financed", "funded", "paid", "grant", "sponsor", "foundation", "comes"]),
+    "funding": frozenset(
+        ["fund", "money", "finance", "financed", "funded", "paid", "grant", "sponsor", "foundation", "comes"]
+    ),
     "budget": frozenset(["budget", "cost", "money", "approved", "sum"]),
     "cost": frozenset(["cost", "budget", "price", "expense"]),
     "deadline": frozenset(["deadline", "due", "finished", "completed", "latest", "end"]),
@@ -104,7 +140,9 @@ def stems(text: str) -> list[str]:
 def like(one: str, other: str) -> bool:
     """The same word, or one with another ending."""
     short, long = sorted((one, other), key=len)
-    return one == other or (len(short) >= 4 and long.startswith(short[: max(4, len(short) - 2)]) and len(long) - len(short) <= 4)
+    return one == other or (
+        len(short) >= 4 and long.startswith(short[: max(4, len(short) - 2)]) and len(long) - len(short) <= 4
+    )
 
 
 def find_facts(item: str, source: str) -> list[Fact]:
@@ -122,7 +160,9 @@ def _fit(item: str, wanted: Sequence[str], sentence: str) -> float:
         return score
     if len(wanted) > 1 and item.lower() in sentence.lower():
         score += 0.1
-    places = [m.end() for m in re.finditer(r"\w+", sentence) if any(like(stem(m.group().lower()), word) for word in wanted)]
+    places = [
+        m.end() for m in re.finditer(r"\w+", sentence) if any(like(stem(m.group().lower()), word) for word in wanted)
+    ]
     says = any(0 <= link.start() - end <= 45 for link in _IS.finditer(sentence) for end in places[-1:])
     return score + (0.15 if says else 0.0) - (0.1 if len(own) < 4 and not says else 0.0)
 
