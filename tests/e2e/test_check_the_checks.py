@@ -30,11 +30,11 @@ async def test_exam_seeds_are_refused(tmp_path: Path) -> None:
     ("text", "given", "names"),
     [
         ('call it "summary by group.xlsx".', (), ["summary by group.xlsx"]),
-        ('From "Solar Panels for Three Schools" make a brief', ("Solar Panels for Three Schools.pdf",), ["Solar Panels for Three Schools.pdf"]),
+        ('From "Solar Panels for Three Schools" make a brief', ("Solar Panels for Three Schools.pdf",), ["Solar Panels for Three Schools.pdf"]),  # noqa: E501
         ("save the result as clean copy.xlsx.", (), ["clean copy.xlsx"]),
         ("save it as an Excel file totals.xlsx", (), ["totals.xlsx"]),
         ("Word (.docx named 简报.docx)", (), ["简报.docx"]),
-        ("take festival tickets.csv and write total.csv", ("festival tickets.csv",), ["festival tickets.csv", "total.csv"]),
+        ("take festival tickets.csv and write total.csv", ("festival tickets.csv",), ["festival tickets.csv", "total.csv"]),  # noqa: E501
     ],
 )  # fmt: skip
 def test_file_names(text: str, given: tuple[str, ...], names: list[str]) -> None:

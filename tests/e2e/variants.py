@@ -457,8 +457,8 @@ def _without(suffix: str) -> Make:
 # --- briefs ----------------------------------------------------------------------------------------------------------
 
 _OPENING = (
-    "This brief sums up the report for the steering committee: why the work is needed, what is planned, what it costs and "
-    "who answers for it. The present state has been criticised for years; repairs were put off because money was short. "
+    "This brief sums up the report for the steering committee: why the work is needed, what is planned, what it costs and "  # noqa: E501
+    "who answers for it. The present state has been criticised for years; repairs were put off because money was short. "  # noqa: E501
     "Work is done in sections so that the place can stay in use, and progress is reported to the committee every month."
 )
 
@@ -653,7 +653,7 @@ _MAKERS: dict[str, list[tuple[str, bool, bool, Make]]] = {
         ("note belongs", True, True, _noted("The largest {measure} is {value:.3f} and belongs to {best}.\n")),
         ("note plain", True, True, _noted("{best}: {value}\n")),
         ("other measure", False, False, _drawn(_other_measure)),
-        ("blank", False, True, _drawn(kind="none")),
+        ("blank", False, False, _drawn(kind="none")),
         ("line", False, False, _drawn(kind="line")),
         ("one bar less", False, True, _drawn(_one_bar_less)),
         ("one bar wrong", False, False, _drawn(_one_bar_wrong)),

@@ -13,10 +13,10 @@ from tools.inspectors.texts import sentences
 
 _CUE = re.compile(
     r"(?:\b(?:includ(?:e|es|ing)|mention(?:s|ing)?|cover(?:s|ing)?|stat(?:e|es|ing)|contain(?:s|ing)?|list(?:s|ing)?|giv(?:es|ing)|nam(?:e|es|ing)"
-    r"|highlight(?:s|ing)?|must (?:say|have|show)|wants? to (?:know|see|read)|needs? to (?:know|see)|interested in|with (?=the\b)|focus(?:es|ing)? on"
-    r"|(?:do not|don['’]t|never) (?:forget|leave out|omit|miss|skip)|not (?:leave out|omit)|in particular|especially|make sure (?:to (?:mention|include)|that|of)?"
-    r"|(?:points?|things?|facts?|items?|parts?|questions?|information)(?: \w+){0,4}? (?:are|is|include)|what (?:i|we|he|she|they) (?:\w+ )?needs? (?:to know )?(?:is|are)"
-    r"|say(?:s|ing)?|tell(?:s|ing)? (?:me|us|him|her|them)?|answer(?:s|ing)?|that (?:has|shows)|what it (?:is|says) about,? (?:and|plus)|about)\b:?|(?<=\w):)"
+    r"|highlight(?:s|ing)?|must (?:say|have|show)|wants? to (?:know|see|read)|needs? to (?:know|see)|interested in|with (?=the\b)|focus(?:es|ing)? on"  # noqa: E501
+    r"|(?:do not|don['’]t|never) (?:forget|leave out|omit|miss|skip)|not (?:leave out|omit)|in particular|especially|make sure (?:to (?:mention|include)|that|of)?"  # noqa: E501
+    r"|(?:points?|things?|facts?|items?|parts?|questions?|information)(?: \w+){0,4}? (?:are|is|include)|what (?:i|we|he|she|they) (?:\w+ )?needs? (?:to know )?(?:is|are)"  # noqa: E501
+    r"|say(?:s|ing)?|tell(?:s|ing)? (?:me|us|him|her|them)?|answer(?:s|ing)?|that (?:has|shows)|what it (?:is|says) about,? (?:and|plus)|about)\b:?|(?<=\w):)"  # noqa: E501
     r"\s*(?P<list>[^.;:\n]+)",
     re.IGNORECASE,
 )
@@ -25,42 +25,15 @@ _CUT = re.compile(
 )
 _LEAD = re.compile(r"^(?:and|also|the|a|an|its|our|their|all|any|at least|to|of|on|about|me|us|both)\s+", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"\b(?:what it (?:is|says)|everything|anything|most important|main (?:points|facts|ideas|content|findings)|key (?:points|facts|findings|messages)"
-    r"|essentials?|nothing|word|docx|pdf|markdown|document|report|paper|file|page|pages|manager|board|boss|colleague|team|heading|title|figures|not in)\b|^it$",
+    r"\b(?:what it (?:is|says)|everything|anything|most important|main (?:points|facts|ideas|content|findings)|key (?:points|facts|findings|messages)"  # noqa: E501
+    r"|essentials?|nothing|word|docx|pdf|markdown|document|report|paper|file|page|pages|manager|board|boss|colleague|team|heading|title|figures|not in)\b|^it$",  # noqa: E501
     re.IGNORECASE,
 )
 _SMALL = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "for",
-        "in",
-        "on",
-        "at",
-        "to",
-        "and",
-        "or",
-        "is",
-        "are",
-        "it",
-        "its",
-        "who",
-        "what",
-        "when",
-        "where",
-        "how",
-        "much",
-        "many",
-        "which",
-        "will",
-        "be",
-        "by",
-        "with",
-        "our",
-        "their",
-    ]
+    """
+    the a an of for in on at to and or is are it
+    its who what when where how much many which will be by with our their
+    """.split()  # noqa: SIM905
 )
 _ALIKE: dict[str, frozenset[str]] = {
     "funding": frozenset(
@@ -74,7 +47,7 @@ _ALIKE: dict[str, frozenset[str]] = {
     "responsible": frozenset(["responsible", "charge", "lead", "head", "manager", "contact"]),
     "reason": frozenset(["reason", "why", "because", "cause"]),
     "risk": frozenset(["risk", "danger", "threat"]),
-    "source": frozenset("source from origin".split()),
+    "source": frozenset(["source", "from", "origin"]),
     "next": frozenset(["next", "then", "afterwards", "follow"]),
     "location": frozenset(["location", "located", "address", "site", "seat"]),
 }
@@ -187,7 +160,7 @@ def tells(sentence: str, item: str) -> tuple[list[str], list[str]]:
     numbers = [figure.text for figure in figures(_NAME.sub(" ", rest)) if abs(figure.value) > 2]
     hard = [*dates, *numbers, *names]
     tail = main
-    links = [link for link in _IS.finditer(main)]
+    links = list(_IS.finditer(main))
     if links and len(main) - links[0].end() > 3:
         tail = main[links[0].end() :]
     known = terms(item)

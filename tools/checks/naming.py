@@ -11,11 +11,11 @@ import msgspec
 
 from tools.checks.words import QUOTED
 
-_ENDING = r"\.(?:csv|tsv|xlsx|xlsm|docx|pptx|pdf|md|markdown|txt|json|html?|png|jpe?g|gif|bmp|webp|tiff?)(?![\w.]*[A-Za-z0-9])"
+_ENDING = r"\.(?:csv|tsv|xlsx|xlsm|docx|pptx|pdf|md|markdown|txt|json|html?|png|jpe?g|gif|bmp|webp|tiff?)(?![\w.]*[A-Za-z0-9])"  # noqa: E501
 _QUOTES = "\"'“”‘’`«»「」"
 _SINGLE = re.compile(rf"[^\s{_QUOTES},;:()<>|*?/\\]+{_ENDING}", re.IGNORECASE)
 _AFTER_NAMING = re.compile(
-    rf"\b(?:as|named|called|titled|entitled|name it|call it|file ?name)[ :]+(?P<name>(?:[^\s{_QUOTES},;:!?<>|*/\\]+ ){{0,5}}?"
+    rf"\b(?:as|named|called|titled|entitled|name it|call it|file ?name)[ :]+(?P<name>(?:[^\s{_QUOTES},;:!?<>|*/\\]+ ){{0,5}}?"  # noqa: E501
     rf"[^\s{_QUOTES},;:!?<>|*/\\]*{_ENDING})",
     re.IGNORECASE,
 )
