@@ -74,11 +74,13 @@ def asked_items(text: str) -> list[str]:
     """Items that a clause lists, in its own words and order: ``location of the office``."""
     found: list[str] = []
     for match in _CUE.finditer(text):
-        for piece in _CUT.split(match.group("list")):
-            item = _clean(piece or "")
-            if item and item.lower() not in [other.lower() for other in found]:
-                found.append(item)
+        found += [item for item in _listed(match) if item.lower() not in [other.lower() for other in found]]
     return found
+
+
+def _listed(match: re.Match[str]) -> list[str]:
+    cleaned = [_clean(piece or "") for piece in _CUT.split(match.group("list"))]
+    return list(dict.fromkeys(item for item in cleaned if item))
 
 
 def _clean(piece: str) -> str:
@@ -94,7 +96,7 @@ def _clean(piece: str) -> str:
 def without_lists(text: str) -> str:
     """A clause with its lists blanked: an item called ``next step`` asks for no next steps."""
     for match in _CUE.finditer(text):
-        if asked_items(match.group()):
+        if _listed(match):
             start, end = match.span("list")
             text = text[:start] + " " * (end - start) + text[end:]
     return text

@@ -90,6 +90,9 @@ def understand(view: RequestView) -> Request:
         if table.columns
     ]
     request = Request(view=view, parts=parts, sources=sources)
+    if view.files and not sources and not request.having("summary"):
+        for part in request.having("length") + request.having("items"):
+            part.demands.add("summary")  # a text of a given length, or about given items, from documents
     for part in parts:
         _resolve_conflicts(part, request)
     return request
