@@ -48,8 +48,7 @@ _STATES = re.compile(
     r"(?:(?:the|our|my|this|these|those|that|it|they|there|all|every|each|some|many|i|we|he|she|you|someone)\b(?:[^,:]|,\s(?!and\b)){0,80}?\s"
     r"|X\s+|\S+\.\w{2,5}\s+|[A-Z][\w’']+\s+)"
     r"(?:is|are|was|were|am|has|have|had|holds?|lists?|contains?|comes?|came|shows?|got|keeps?|kept|includes?|covers?|records?|sits?|lives?"
-    r"|lies|lie|goes|went|uses?|made|makes|gave|sent|exported|collected|belongs?"
-    r"|will (?:read|see|use|get|look|show|present|discuss|meet))\b"
+    r"|lies|lie|goes|went|uses?|made|makes|gave|sent|exported|collected|belongs?|will (?:read|see|use|get|look|show|present|discuss|meet))\b"  # noqa: E501
     r"(?!\s+to\s+(?:be|have|show|hold|stay)\b)",
     re.IGNORECASE,
 )

@@ -653,7 +653,7 @@ _MAKERS: dict[str, list[tuple[str, bool, bool, Make]]] = {
         ("note belongs", True, True, _noted("The largest {measure} is {value:.3f} and belongs to {best}.\n")),
         ("note plain", True, True, _noted("{best}: {value}\n")),
         ("other measure", False, False, _drawn(_other_measure)),
-        ("blank", False, True, _drawn(kind="none")),
+        ("blank", False, False, _drawn(kind="none")),
         ("line", False, False, _drawn(kind="line")),
         ("one bar less", False, True, _drawn(_one_bar_less)),
         ("one bar wrong", False, False, _drawn(_one_bar_wrong)),

@@ -30,37 +30,10 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 _SMALL = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "for",
-        "in",
-        "on",
-        "at",
-        "to",
-        "and",
-        "or",
-        "is",
-        "are",
-        "it",
-        "its",
-        "who",
-        "what",
-        "when",
-        "where",
-        "how",
-        "much",
-        "many",
-        "which",
-        "will",
-        "be",
-        "by",
-        "with",
-        "our",
-        "their",
-    ]
+    """
+    the a an of for in on at to and or is are it
+    its who what when where how much many which will be by with our their
+    """.split()
 )
 _ALIKE: dict[str, frozenset[str]] = {
     "funding": frozenset(
@@ -74,7 +47,7 @@ _ALIKE: dict[str, frozenset[str]] = {
     "responsible": frozenset(["responsible", "charge", "lead", "head", "manager", "contact"]),
     "reason": frozenset(["reason", "why", "because", "cause"]),
     "risk": frozenset(["risk", "danger", "threat"]),
-    "source": frozenset("source from origin".split()),
+    "source": frozenset(["source", "from", "origin"]),
     "next": frozenset(["next", "then", "afterwards", "follow"]),
     "location": frozenset(["location", "located", "address", "site", "seat"]),
 }
@@ -101,11 +74,13 @@ def asked_items(text: str) -> list[str]:
     """Items that a clause lists, in its own words and order: ``location of the office``."""
     found: list[str] = []
     for match in _CUE.finditer(text):
-        for piece in _CUT.split(match.group("list")):
-            item = _clean(piece or "")
-            if item and item.lower() not in [other.lower() for other in found]:
-                found.append(item)
+        found += [item for item in _listed(match) if item.lower() not in [other.lower() for other in found]]
     return found
+
+
+def _listed(match: re.Match[str]) -> list[str]:
+    cleaned = [_clean(piece or "") for piece in _CUT.split(match.group("list"))]
+    return list(dict.fromkeys(item for item in cleaned if item))
 
 
 def _clean(piece: str) -> str:
@@ -121,7 +96,7 @@ def _clean(piece: str) -> str:
 def without_lists(text: str) -> str:
     """A clause with its lists blanked: an item called ``next step`` asks for no next steps."""
     for match in _CUE.finditer(text):
-        if asked_items(match.group()):
+        if _listed(match):
             start, end = match.span("list")
             text = text[:start] + " " * (end - start) + text[end:]
     return text

@@ -10,7 +10,8 @@ from engine.protocol.documents import CheckFiles
 from engine.protocol.ledger import Check
 from engine.protocol.verdicts import CheckResult, Defect, Evidence
 from tools.checks.base import Offer, defect, failed, passed, pick, unknown
-from tools.checks.request import LENGTH, NUMBER_WORDS, Request
+from tools.checks.request import Request
+from tools.checks.wordings import LENGTH, NUMBER_WORDS
 from tools.inspectors.pages import docx_pages
 from tools.inspectors.texts import kind_of, pdf_pages, read_text, sentences
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 PLAIN = frozenset(
     """
-    a able also enough okay perfect good source stored summary store saved turn single header line headers headings row
+    a short simple quick able also enough okay perfect good source
+    stored summary store saved turn single header line headers headings row
     afterward afterwards als also am an and answer are as at attach attached attachment back be been below
     bitte boss both but by call called can chart colleague come copy could create csv danke das data datei dear
     deliver der die do document docx done each ein eine everything excel export file final finally finish

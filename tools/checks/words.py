@@ -152,7 +152,7 @@ def _exact(words: Sequence[Token], name: str, text: str) -> list[Mention]:
 
 
 _WEAK = frozenset(
-    ["id", "name", "total", "date", "number", "value", "the", "of", "in", "per", "by", "code", "type", "no"]
+    ["id", "name", "named", "total", "date", "number", "value", "the", "of", "in", "per", "by", "code", "type", "no"]
 )
 
 
