@@ -203,8 +203,9 @@ def _figure_defects(
         need = wanted[group][figure]
         if right < len(rows) and (found is None or not close(found, need, rounding)):
             code = "table.values_rounded" if found is not None and found == round(need) else "table.values_wrong"
-            says = f"{' / '.join(group)}: found {found if found is not None else 'nothing'}, should be {plain(need)}."
-            return [defect(code, name, grid.header[index], says, group=" / ".join(group), expected=plain(need))]
+            shown, column = plain(found) if found is not None else "no figure", grid.header[index]
+            says = f"{' / '.join(group)}: found {shown}, should be {plain(need)}."
+            return [defect(code, name, column, says, group=" / ".join(group), found=shown, column=column)]
         if rounding is not None and found is not None and not rounded_to(found, rounding):
             return [defect("table.not_rounded", name, grid.header[index], f"{found} is not rounded.", digits=rounding)]
     return []
@@ -229,7 +230,7 @@ def _total_defects(
             found = number(row[index], decimal_comma=uses_decimal_comma(grid.column(index)))
             if found is not None and abs(found - total) > slack:
                 says = f"The total of {grid.header[index]} is {plain(found)}, should be {plain(total)}."
-                return [defect("total.value_wrong", name, grid.header[index], says, expected=plain(total))]
+                return [defect("total.value_wrong", name, grid.header[index], says, found=plain(found))]
     return []
 
 

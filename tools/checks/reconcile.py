@@ -60,5 +60,5 @@ def run(params: dict[str, Any], files: CheckFiles) -> CheckResult:
                 fits = (total_sum, total_sum / len(kept), max(kept), min(kept), Decimal(len(kept)))
                 if not any(close(found, value, 1) for value in fits):
                     says = f"The total of {header} is {plain(found)}, the rows add up to {plain(total_sum)}."
-                    defects.append(defect("total.value_wrong", name, header, says, expected=plain(total_sum)))
+                    defects.append(defect("total.value_wrong", name, header, says, found=plain(found)))
     return failed(*defects) if defects else unknown("Nothing that does not add up was found.")

@@ -157,6 +157,7 @@ def _cell(
         says = f"{formula} does not cover exactly rows {first} to {last}."
         defects.append(defect("total.range_wrong", name, where, says, formula=formula, first=first, last=last))
     if found is None or not any(close(found, value) for value in need):
-        says = f"Found {found if found is not None else grid.rows[total][column]}, should be {plain(need[0])}."
-        defects.append(defect("total.value_wrong", name, where, says, expected=plain(need[0])))
+        shown = plain(found) if found is not None else str(grid.rows[total][column])
+        says = f"Found {shown}, should be {plain(need[0])}."
+        defects.append(defect("total.value_wrong", name, where, says, found=shown))
     return defects
