@@ -29,6 +29,8 @@ from engine.runlog import RunLog
 from engine.timing import Timeline
 from engine.tool_runner import ToolRunner
 
+UNDONE = "This change was undone; the file is as it was before. Send one call with everything."
+
 Look = Callable[[Subtask | None], Awaitable["Sight"]]
 
 
@@ -285,10 +287,12 @@ class Executor:
         sight = await self._look(attempt.scope) if observation.changes.changes else Sight()
         if self._finish_when_checked and sight.complete and observation.ok:
             return AttemptResult(status="done", answer=observation.text, files=sight.files)
+        undone = sight.wrong and await self._undo_edit(attempt, dialogue, observation)
         message = self._dialect.observation(observation)
         parts = [
             message.content,
             sight.text,
+            UNDONE if undone else "",
             attempt.reminder if sight.wrong else "",
             self._steering(dialogue.name),
             self._timeline.line(),
@@ -296,6 +300,16 @@ class Executor:
         await dialogue.add(message.role, "\n".join(part for part in parts if part), message.extra)
         loop.after(observation.ok, await self._runner.workspace_digest())
         return None
+
+    async def _undo_edit(self, attempt: Attempt, dialogue: Dialogue, observation: Observation) -> bool:
+        """Take back a wrong change of the person's file: the next call must start from what they gave."""
+        originals = self._log.state.originals
+        spoilt = any(change.name in originals for change in observation.changes.changes)
+        intent = self._log.cursors[dialogue.name].intent
+        if attempt.scope is None or not spoilt or intent is None:
+            return False
+        await self._runner.undo(intent.call_id)
+        return True
 
     async def _refuse(self, dialogue: Dialogue, error: ModelError) -> None:
         await self._log.record(ActionRefused(dialogue=dialogue.name, code=error.code, text=error.text))

@@ -108,6 +108,9 @@ def how_to(subtask: Subtask | None, language: str) -> str:
     names = {check.name for check in subtask.checks}
     if route.name == "aggregate":
         lines.append(render("routes/aggregate_total" if "total_row_formulas" in names else "routes/aggregate_plain"))
+    sheet = next((str(check.params["sheet"]) for check in subtask.checks if check.params.get("sheet")), "")
+    if sheet:
+        lines.append(render("routes/sheet", sheet=sheet))
     made = ", ".join(need.name for need in needs_of(subtask.checks) if need.name)
     if made:
         lines.append(render("routes/named", files=made))

@@ -97,6 +97,11 @@ class ToolRunner:
             await self._log.record(SnapshotRestored(name=intent.call_id, reason="the call was interrupted"))
         await self._effect(intent.call_id, tool, msgspec.convert(intent.arguments, tool.spec.arguments, strict=False))
 
+    async def undo(self, call_id: str) -> None:
+        """Set the files back to what they were before a call that writes."""
+        await self._workspace.restore(self._log.state.snapshots[call_id])
+        await self._log.record(SnapshotRestored(name=call_id, reason="the change was wrong"))
+
     async def _effect(self, call_id: str, tool: Tool, arguments: Any, note: str = "") -> None:
         started = time.perf_counter()
         if tool.spec.effect not in CHANGES:

@@ -83,10 +83,11 @@ def _offer(source: Source, parts: list[Part], request: Request) -> tuple[float, 
 
 
 def _says(pairs: list[Rename], drop: list[str], dedupe: list[str] | None) -> str:
-    done = [f"{pair.old} is now called {pair.new}" for pair in pairs] + [f"{name} is gone" for name in drop]
+    done = [f'"{pair.old}" is now called "{pair.new}"' for pair in pairs] + [f'"{name}" is gone' for name in drop]
     if dedupe is not None:
         done.append("no row stands there twice")
-    return ", ".join(done).capitalize() + "; everything else is as it was."
+    said = ", ".join(done)
+    return f"{said[:1].upper()}{said[1:]}; everything else is as it was."
 
 
 def _understood(
