@@ -24,6 +24,7 @@ from engine.policy import Policy
 from engine.protocol.events import Signal
 from engine.protocol.ports import ChatModel, Clock, ClosingTool, Sandbox, Tool
 from engine.protocol.sandbox import InterpreterEnv
+from engine.protocol.tasks import TaskRequest
 from engine.repair import Repair
 from engine.roles import RoleModels
 from engine.run import Run, RunLimits
@@ -92,6 +93,71 @@ def assemble(
         interpreter: the Python for scripts.
         clock: source of time.
     """
+    base = _base(folder, log, workspace, profile, models, sandbox, interpreter, clock)
+    tools = {tool.spec.name: tool for tool in _tools(profile.tools, base.questions)}
+    sources = {name: str(workspace.original(name)) for name in log.state.originals}
+    look = BoundaryLook(log, base.deliverables, Verifier(base.documents, sources))
+    runner = _runner(base)
+    run = _run(base, _executor(base, tools, runner, look))
+    background = _Background()
+
+    def seconds() -> dict[str, float]:
+        return {
+            "model": base.roles.model_s,
+            "tools": runner.tool_s,
+            "checks": look.seconds,
+            "disk": log.journal.stats.waited_s,
+            "total": base.timeline.elapsed_s,
+        }
+
+    async def aclose() -> None:
+        for tool in tools.values():
+            if isinstance(tool, ClosingTool):
+                await tool.aclose()
+        await base.documents.aclose()
+
+    return Parts(
+        run=run,
+        questions=base.questions,
+        steering=base.steering,
+        signals=base.signals,
+        seconds=seconds,
+        background=background.add,
+        settle=background.wait,
+        aclose=aclose,
+    )
+
+
+class _Base(msgspec.Struct, frozen=True, kw_only=True):
+    """What most parts of a run need."""
+
+    folder: RunFolder
+    log: RunLog
+    workspace: Workspace
+    profile: ExecutionProfile
+    request: TaskRequest
+    sandbox: Sandbox
+    interpreter: InterpreterEnv
+    budget: ContextBudget
+    timeline: Timeline
+    documents: DocumentPool
+    roles: RoleModels
+    deliverables: Deliverables
+    questions: Questions
+    steering: Steering
+    signals: list[Callable[[Signal], None]]
+
+
+def _base(
+    folder: RunFolder,
+    log: RunLog,
+    workspace: Workspace,
+    profile: ExecutionProfile,
+    models: Mapping[str, ChatModel],
+    sandbox: Sandbox,
+    interpreter: InterpreterEnv,
+    clock: Clock,
+) -> _Base:
     request = log.state.request
     assert request is not None
     signals: list[Callable[[Signal], None]] = []
@@ -100,66 +166,86 @@ def assemble(
         for listener in signals:
             listener(signal)
 
-    budget = ContextBudget(window_tokens=models["execute"].context_tokens, reply_cap_tokens=profile.reply_tokens)
     timeline = Timeline(clock, request.budget_s or profile.budget_s, log.state.active_s)
-    documents = DocumentPool(
-        sandbox,
-        readable=(folder.workspace, folder.originals, folder.outputs, folder.blobs.root),
-        scratch=folder.scratch,
-        log=folder.root / "documents.log",
-    )
-    roles = RoleModels(
-        log,
-        models,
-        sampling=profile.sampling,
-        temperature_step=profile.retry_temperature_step,
-        timeline=timeline,
-        on_signal=tell,
-    )
-    deliverables = Deliverables(log, workspace)
-    sources = {name: str(workspace.original(name)) for name in log.state.originals}
-    look = BoundaryLook(log, deliverables, Verifier(documents, sources))
-    questions = Questions(log, timeline, attended=request.attended)
-    steering = Steering(log, propose_checks)
-    tools = {tool.spec.name: tool for tool in _tools(profile.tools, questions)}
-    context = RunToolContext(
+    return _Base(
+        folder=folder,
+        log=log,
         workspace=workspace,
-        outputs=folder.outputs,
-        documents=documents,
+        profile=profile,
+        request=request,
         sandbox=sandbox,
         interpreter=interpreter,
-        budget=budget,
+        budget=ContextBudget(window_tokens=models["execute"].context_tokens, reply_cap_tokens=profile.reply_tokens),
         timeline=timeline,
-        ask=RoleAsk(roles, budget),
-        names=RequestNames(request.text),
+        documents=DocumentPool(
+            sandbox,
+            readable=(folder.workspace, folder.originals, folder.outputs, folder.blobs.root),
+            scratch=folder.scratch,
+            log=folder.root / "documents.log",
+        ),
+        roles=RoleModels(
+            log,
+            models,
+            sampling=profile.sampling,
+            temperature_step=profile.retry_temperature_step,
+            timeline=timeline,
+            on_signal=tell,
+        ),
+        deliverables=Deliverables(log, workspace),
+        questions=Questions(log, timeline, attended=request.attended),
+        steering=Steering(log, propose_checks),
+        signals=signals,
     )
-    runner = ToolRunner(log, workspace, context, ObservationStore(folder.outputs, budget.observation_chars))
-    executor = Executor(
-        log=log,
-        roles=roles,
-        dialect=get_dialect(profile.dialect),
+
+
+def _runner(base: _Base) -> ToolRunner:
+    context = RunToolContext(
+        workspace=base.workspace,
+        outputs=base.folder.outputs,
+        documents=base.documents,
+        sandbox=base.sandbox,
+        interpreter=base.interpreter,
+        budget=base.budget,
+        timeline=base.timeline,
+        ask=RoleAsk(base.roles, base.budget),
+        names=RequestNames(base.request.text),
+    )
+    store = ObservationStore(base.folder.outputs, base.budget.observation_chars)
+    return ToolRunner(base.log, base.workspace, context, store)
+
+
+def _executor(base: _Base, tools: Mapping[str, Tool], runner: ToolRunner, look: BoundaryLook) -> Executor:
+    return Executor(
+        log=base.log,
+        roles=base.roles,
+        dialect=get_dialect(base.profile.dialect),
         tools=tools,
         runner=runner,
-        policy=Policy(confined=sandbox.confines, attended=request.attended),
-        questions=questions,
-        timeline=timeline,
-        budget=budget,
+        policy=Policy(confined=base.sandbox.confines, attended=base.request.attended),
+        questions=base.questions,
+        timeline=base.timeline,
+        budget=base.budget,
         look=look,
-        steering=steering.take,
-        finish_when_checked=profile.finish_when_checked,
+        steering=base.steering.take,
+        finish_when_checked=base.profile.finish_when_checked,
     )
-    run = Run(
+
+
+def _run(base: _Base, executor: Executor) -> Run:
+    log, workspace, timeline, profile = base.log, base.workspace, base.timeline, base.profile
+    gather = Gather(log, base.roles)
+    return Run(
         log=log,
         workspace=workspace,
-        documents=documents,
-        roles=roles,
-        subtasks=SubtaskRunner(log, executor, timeline, workspace, Gather(log, roles), max_steps=profile.max_steps),
-        repair=Repair(log, executor, workspace, deliverables, timeline, max_steps=profile.max_steps),
-        deliverables=deliverables,
-        delivery=Delivery(log, Path(request.out_dir), folder.root),
-        steering=steering,
+        documents=base.documents,
+        roles=base.roles,
+        subtasks=SubtaskRunner(log, executor, timeline, workspace, gather, max_steps=profile.max_steps),
+        repair=Repair(log, executor, workspace, base.deliverables, timeline, max_steps=profile.max_steps),
+        deliverables=base.deliverables,
+        delivery=Delivery(log, Path(base.request.out_dir), base.folder.root),
+        steering=base.steering,
         timeline=timeline,
-        budget=budget,
+        budget=base.budget,
         limits=RunLimits(
             max_subtasks=profile.max_subtasks,
             judge_precision=profile.judge_precision,
@@ -167,33 +253,6 @@ def assemble(
             tools=profile.tools,
         ),
         propose=propose_checks,
-    )
-    background = _Background()
-
-    def seconds() -> dict[str, float]:
-        return {
-            "model": roles.model_s,
-            "tools": runner.tool_s,
-            "checks": look.seconds,
-            "disk": log.journal.stats.waited_s,
-            "total": timeline.elapsed_s,
-        }
-
-    async def aclose() -> None:
-        for tool in tools.values():
-            if isinstance(tool, ClosingTool):
-                await tool.aclose()
-        await documents.aclose()
-
-    return Parts(
-        run=run,
-        questions=questions,
-        steering=steering,
-        signals=signals,
-        seconds=seconds,
-        background=background.add,
-        settle=background.wait,
-        aclose=aclose,
     )
 
 
