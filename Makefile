@@ -30,6 +30,7 @@ $(STAMP): pyproject.toml
 	@echo "Ready."
 
 demo: $(STAMP)
+	@rm -rf $(DEMO)/result
 	@$(BIN)/oneday models fetch qwen2.5-coder-1.5b
 	@$(BIN)/oneday run "Add up the amount for each region and save the totals as totals.csv with the columns region and amount." \
 	  --attach assets/samples/orders.csv --out $(DEMO)/result --yes || { code=$$?; test $$code -eq 3; }
@@ -55,7 +56,8 @@ model: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "model and not slow" tests
 
 bench: $(STAMP)
-	@$(BIN)/python tests/bench/start_up.py
+	@for name in start_up journal_bench step_overhead kill_runs; do \
+	  echo "== $$name"; $(BIN)/python tests/bench/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from engine.deliverables import Deliverables
+from engine.deliverables import Deliverables, kind_of_name, needs_of
 from engine.executor import Sight
 from engine.protocol.ledger import Ledger, Requirement
 from engine.protocol.plan import Subtask
@@ -47,13 +47,20 @@ class BoundaryLook:
         files = await self._deliverables.candidates()
         mode = self._log.state.mode
         if not files or mode is None or not mode.verifies:
-            return Sight(files=files)
+            return Sight(files=files, complete=bool(files) and scope is not None and _all_there(scope, files))
         ledger = self._log.state.ledger or Ledger()
         if scope is not None and scope.checks:
             item = Requirement(id=scope.id, text=scope.title, checks=scope.checks, settled=True)
             ledger = Ledger(items=(item,))
         verdict = await self._verifier.verify(ledger, self._deliverables.paths(files), "", by_code_only=True)
         return Sight(text=_words(verdict), complete=verdict.verified, wrong=not verdict.completed, files=files)
+
+
+def _all_there(scope: Subtask, files: tuple[str, ...]) -> bool:
+    """Whether the files a step was planned to make exist; all that is looked at in a mode without verification."""
+    made = {kind_of_name(name) for name in files}
+    wanted = needs_of(scope.checks)
+    return bool(scope.tools) and all(need.name in files if need.name else made & set(need.kinds) for need in wanted)
 
 
 def _words(verdict: Verdict) -> str:

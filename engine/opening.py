@@ -73,9 +73,11 @@ def shared_messages(
 
 
 def with_role(shared: Sequence[Message], text: str) -> tuple[Message, ...]:
-    """Put a role's instruction at the end of the last shared message (two user messages in a row break templates)."""
-    *before, last = shared
-    return (*before, Message(role=last.role, content=f"{last.content}\n\n{text}"))
+    """Put a role's instruction at the end of the last user message (two user messages in a row break templates)."""
+    place = max(index for index, message in enumerate(shared) if message.role == "user")
+    last = shared[place]
+    changed = Message(role=last.role, content=f"{last.content}\n\n{text}", extra=last.extra)
+    return (*shared[:place], changed, *shared[place + 1 :])
 
 
 def execute_text(
