@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from engine.protocol.errors import ModelError, RetryableError, UserError
-from engine.protocol.events import ModelCalled, ModelReplied, Signal, Warned
+from engine.protocol.events import MessageAdded, ModelCalled, ModelReplied, Signal, Warned
 from engine.protocol.messages import ChatReply, ChatRequest, Message, Sampling
 from engine.protocol.ports import ChatModel
 from engine.runlog import RunLog
@@ -121,9 +121,14 @@ class RoleModels:
         return reply
 
     async def once(self, role: str, dialogue: str, messages: Sequence[Message], **options: Any) -> ChatReply:
-        """Like `chat`, but a reply already journaled under this name is reused (on resume)."""
+        """Like `chat` for a single question, which is journaled too; a reply already there is reused (on resume)."""
         known = self._log.state.last_reply.get(dialogue)
-        return known.reply if known is not None else await self.chat(role, dialogue, messages, **options)
+        if known is not None:
+            return known.reply
+        if not self._log.state.dialogue(dialogue):
+            for one in messages:
+                await self._log.record(MessageAdded(dialogue=dialogue, role=one.role, content=one.content))
+        return await self.chat(role, dialogue, messages, **options)
 
     def _on_text(self, piece: str) -> None:
         self._on_signal(Signal(kind="text", text=piece))
