@@ -109,10 +109,12 @@ async def test_a_killed_server_is_started_again_a_bounded_number_of_times(tmp_pa
     begun = asyncio.Event()
     task = asyncio.create_task(model.chat(ask("Write a long story.", 1500), lambda piece: begun.set()))
     await begun.wait()
-    assert server.pid is not None
-    os.kill(server.pid, signal.SIGKILL)
+    killed = server.pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
     with pytest.raises(RetryableError):
         await task
+    await gone(killed)
     assert (await model.chat(ask("Say hi.", 4))).text
     os.kill(server.pid, signal.SIGKILL)
     await gone(server.pid)
