@@ -24,6 +24,7 @@ from tools.checks import (
     unchanged,
 )
 from tools.checks.base import Offer, unknown
+from tools.checks.leftover import backwards, leftover
 from tools.checks.reading import adopt
 from tools.checks.request import Part, Request, understand
 from tools.checks.stopwords import PLAIN
@@ -65,6 +66,8 @@ def propose_checks(view: RequestView) -> list[Proposal]:
     adopt(request)
     for part in request.parts:
         _add_plain_demands(part, request)
+        if request.sources and part.demands - {"files", "other"} and (leftover(part, request) or backwards(part)):
+            part.demands.add("other")
     offers = [offer for kind in KINDS for offer in kind.propose(request)]
     settled = {part.index for part in request.parts if _is_settled(part, offers)}
     return [proposal for offer in offers for proposal in _proposals(offer, settled, request)]

@@ -32,3 +32,21 @@ UNTELLING = frozenset(
     """.split()
 )
 """Words that do not tell what an item of a list is about."""
+
+IDLE = frozenset(
+    """
+    about add again all alone anything axi bar belong belongs board both bottom build built calculat calculate
+    calculated change chang clean column columns compute computed delet delete do doe does done draw drawn drop
+    across end entri entry every everyone exact exactly figure figur fine go goes group grouped has have how instead item keep
+    kept last line list made manager me meeting monday month need number numbers per plu plus record remove
+    remov result second show shown some something still summaris summarise summariz summarize team tell third
+    grand gesamt je pro respectively rid von tomorrow twice up value values week what which who whole whose
+    """.split()
+)
+"""Words of clauses about tables that ask for nothing beyond the wishes that are tested."""
+
+IDLE_PHRASES = (
+    r"\bif (?:i|we|you|someone|something|anything|the (?:data|figures|numbers|values))\b[^.;,]*\bchang\w*[^.;,]*",
+    r"\bnot (?:an? |as )?(?:typed|fixed|hard[- ]?coded|plain|static)(?:[- ]in)?\b(?: (?:numbers?|values?|figures?|totals?))?",
+)
+"""Phrases that explain a wish and add none."""

@@ -115,7 +115,8 @@ class BubblewrapSandbox:
     def _command(
         self, argv: Sequence[str], policy: SandboxPolicy, files: dict[str, int], status: int | None
     ) -> list[str]:
-        command = [str(self._bwrap), "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]
+        command = [*_dying_with_parent(), str(self._bwrap), "--unshare-all", "--unshare-user", "--disable-userns"]
+        command += ["--cap-drop", "ALL"]
         command += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
         if policy.network:
             command.append("--share-net")
@@ -131,6 +132,12 @@ class BubblewrapSandbox:
         for key, value in policy.environment.items():
             command += ["--setenv", key, value]
         return [*command, "--", *limited(argv, policy, count_processes=True)]
+
+
+def _dying_with_parent() -> list[str]:
+    """bwrap asks for the signal only late in its start; one whose parent was killed before that waits for ever."""
+    setpriv = Path("/usr/bin/setpriv")
+    return [str(setpriv), "--pdeathsig", "KILL", "--"] if setpriv.exists() else []
 
 
 def find_bubblewraps(avoid: Path) -> list[Path]:
