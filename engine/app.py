@@ -259,6 +259,29 @@ def _ignore(_done: int, _total: int, _text: str) -> None:
     """Progress that nobody watches."""
 
 
+async def confinement(cache: Path) -> tuple[ChosenSandbox, InterpreterEnv]:
+    """The confinement that commands get here, tried, and the Python that scripts run with.
+
+    Args:
+        cache: a folder of ours that can be made anew.
+
+    Raises:
+        UserError: it cannot be written, or the Python for scripts does not start.
+    """
+    try:
+        interpreter = await interpreter_env(cache)
+        return await choose_sandbox(cache / "scratch", interpreter), interpreter
+    except OSError as error:
+        raise UserError(
+            "folders.unwritable",
+            "The program's own folder {folder} cannot be written: {detail}.",
+            kept="Nothing was started and none of your files was touched.",
+            todo="Make room on that disk or allow writing there, or name another folder in ONEDAY_HOME.",
+            folder=cache,
+            detail=error.strerror or str(error),
+        ) from error
+
+
 async def open_engine(
     *, runs: Path | None = None, script: Path | str | None = None, on_progress: OnProgress | None = None
 ) -> AppEngine:
@@ -275,6 +298,5 @@ async def open_engine(
     folders = user_folders(os.environ)
     if runs is not None:
         folders = msgspec.structs.replace(folders, runs=runs)
-    interpreter = await interpreter_env(folders.cache)
-    sandbox = await choose_sandbox(folders.cache / "scratch", interpreter)
+    sandbox, interpreter = await confinement(folders.cache)
     return AppEngine(folders, sandbox, interpreter, on_progress or _ignore, Path(script) if script else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from engine.commands.screen import Screen
+from engine.protocol.errors import UserError
 
 
 @click.group()
@@ -20,7 +21,11 @@ def list_() -> None:
 
     screen = Screen()
     for name in list_profiles(profile_folder()):
-        profile = load_profile(name, profile_folder())
+        try:
+            profile = load_profile(name, profile_folder())
+        except UserError as error:  # one bad file of the person's own must not hide the others
+            screen.say(f"{name}  cannot be used: {error}")
+            continue
         screen.say(f"{name}  {profile.model}  {profile.summary}")
 
 

@@ -33,12 +33,9 @@ def profile_folder() -> Path:
 
 async def confinement() -> tuple[ChosenSandbox, InterpreterEnv]:
     """The confinement that runs get here, tried, and the Python that scripts run with."""
-    from tools.compute.interpreter_env import interpreter_env
-    from tools.sandbox.probe import choose_sandbox
+    from engine.app import confinement as tried
 
-    cache = folders().cache
-    interpreter = await interpreter_env(cache)
-    return await choose_sandbox(cache / "scratch", interpreter), interpreter
+    return await tried(folders().cache)
 
 
 async def fetch_model(entry: CatalogEntry, screen: Screen, *, local: Path | None = None) -> Path:
