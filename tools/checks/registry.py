@@ -52,6 +52,11 @@ _TELLS = re.compile(
 )
 
 
+FIGURES = frozenset({"group_totals", "total_row_formulas", "names_extreme", "chart"})
+OTHER_FIGURES = frozenset({"filter", "derive"})
+"""A filter or a derived figure makes other figures right than those of the whole table: no check of these may fail them."""
+
+
 def propose_checks(view: RequestView) -> list[Proposal]:
     """Checks for a request.
 
@@ -98,7 +103,11 @@ def _proposals(offer: Offer, settled: set[int], request: Request) -> list[Propos
     clauses = [i for i, tested in sorted(offer.covers.items()) if _concerns(tested, demands.get(i, set()))]
     can_pass = not any("sound" in tested for tested in offer.covers.values())
     whole = tuple(i for i in clauses if i in settled and can_pass)
-    rest = tuple(i for i in clauses if i not in settled)
+    rest = tuple(
+        i
+        for i in clauses
+        if i not in settled and not (offer.check.name in FIGURES and demands.get(i, set()) & OTHER_FIGURES)
+    )
     made = [Proposal(check=offer.check, clauses=whole)] if whole else []
     return made + ([Proposal(check=offer.check, clauses=rest, partial=True)] if rest else [])
 
